@@ -10,10 +10,16 @@ and forward) is sent to a view, under a new number; else its bytes stay the same
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
+
+from core.components.scripts import register
+
+if TYPE_CHECKING:
+    from streamlit.components.v2.types import ComponentRenderer
 
 MOST = 2**31  # of a count or a position that nothing else limits
 
@@ -42,6 +48,25 @@ def as_indices(value: object, count: int = MOST) -> list[int]:
     """Of a list of up to `count` entries, those that are whole numbers from 0 to below `count`."""
     indices = (as_index(each, count) for each in as_list(value)[:count])
     return [index for index in indices if index is not None]
+
+
+def view_of(name: str) -> partial[None]:
+    """What draws the component `name` of its bytes, a `key`, and `on_view`.
+
+    The same bytes again cost nothing to send. `on_view` is called with the changed state (as in
+    links, untrusted): at once where the server must send something for it, else a moment later.
+    """
+    return partial(_show, register(name))
+
+
+def _show(
+    component: ComponentRenderer,
+    data: bytes,
+    *,
+    key: str,
+    on_view: Callable[[Mapping[str, Any]], None],
+) -> None:
+    component(key=key, data=data, on_view_change=lambda: on_view(reported(key, "view")))
 
 
 def state_to_send(key: str, view: Mapping[str, Any]) -> tuple[dict[str, Any], int]:

@@ -41,7 +41,10 @@ def run_with(_runner: subprocess.Popen[str]) -> RunWith:
         def run(body: str, *, data: bytes = b"", **values: object) -> Any:
             encoded = b64encode(data).decode()
             request = {"scripts": paths, "body": body, "values": values, "data": encoded}
-            answer = _ask(_runner, request)
+            assert _runner.stdin is not None
+            assert _runner.stdout is not None
+            print(json.dumps(request), file=_runner.stdin, flush=True)
+            answer = json.loads(_runner.stdout.readline())
             assert "error" not in answer, answer["error"]
             return answer["result"]
 
@@ -50,9 +53,7 @@ def run_with(_runner: subprocess.Popen[str]) -> RunWith:
     return run_with
 
 
-def _ask(runner: subprocess.Popen[str], request: dict[str, Any]) -> dict[str, Any]:
-    assert runner.stdin is not None
-    assert runner.stdout is not None
-    print(json.dumps(request), file=runner.stdin, flush=True)
-    answer: dict[str, Any] = json.loads(runner.stdout.readline())
-    return answer
+@pytest.fixture(scope="module")
+def run(request: pytest.FixtureRequest, run_with: RunWith) -> Run:
+    """What runs a body with the exports of the module's `SCRIPTS`."""
+    return run_with(*request.module.SCRIPTS.split())

@@ -3,13 +3,11 @@
 import { createInterface } from "node:readline"
 import { unpack } from "../../core/components/shared/packed.js"
 
-/** JSON as Python reads it: with NaN and infinities, typed arrays as lists and undefined as null. */
+/** Typed arrays are written as lists, undefined as null. @param {unknown} result */
 function written(result) {
-  const marked = JSON.stringify(result ?? null, (_, value) => {
-    if (typeof value === "number" && !Number.isFinite(value)) return `\u0000${value}`
-    return ArrayBuffer.isView(value) ? [...value] : value === undefined ? null : value
-  })
-  return marked.replaceAll(/"\\u0000([^"]+)"/g, "$1")
+  return JSON.stringify(result ?? null, (_, value) =>
+    ArrayBuffer.isView(value) ? [...value] : (value ?? null),
+  )
 }
 
 async function run({ scripts, body, values, data }) {

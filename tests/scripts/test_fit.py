@@ -2,49 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from tests.scripts.conftest import Run, RunWith
+    from tests.scripts.conftest import Run
 
-# One zoom after another until the search rests; `filled` is the picture's share of the window.
-SEARCH = """
-  const filled = new Function("zoom", `return ${picture}`)
-  const range = limits(1920, 1080)
-  let [zoom, failed] = [range.max, Infinity]
-  const tried = [zoom]
-  for (;;) {
-    const share = filled(zoom)
-    if (share > 1) failed = zoom
-    const next = nextZoom(zoom, share, failed, range)
-    if (next === zoom || tried.length > 50) return { zoom, tried: tried.length }
-    tried.push((zoom = next))
-  }
-"""
-
-# The zoom at rest after each of some times in which this stands above a picture: a share of the
-# window at zoom 1, then the picture's own; one zoom is tried after another as long as they differ.
+SCRIPTS = "present/fit"
+# The zoom at rest, and how many were tried, after each of some times in which a picture ends at
+# `bottom` and begins at `top`, shares of the window's height at a zoom: one zoom is tried after
+# another as long as they differ.
 TIMES = """
   const search = new Search()
   const range = limits(1920, 1080)
   let zoom = range.max
-  return times.map(({ above, high, address }) => {
-    for (let tried = 0; tried < 50; tried++) {
-      const [top, bottom] = [above * zoom, (above + high) * zoom]
-      const next = search.next(zoom, { top, bottom, address }, range)
-      if (next === zoom) return zoom
+  return times.map(({ top, bottom, address }) => {
+    const [topAt, bottomAt] = [top, bottom].map((at) => new Function("zoom", `return ${at}`))
+    for (let tried = 1; tried < 50; tried++) {
+      const seen = { top: topAt(zoom), bottom: bottomAt(zoom), address }
+      const next = search.next(zoom, seen, range)
+      if (next === zoom) return [zoom, tried]
       zoom = next
     }
-    return "never at rest"
+    return ["never at rest", Infinity]
   })
 """
 
 
-@pytest.fixture(scope="module")
-def run(run_with: RunWith) -> Run:
-    return run_with("present/fit")
+def _time(bottom: str, top: float = 0, address: str = "/heatmap") -> dict[str, Any]:
+    return {"top": f"{top} * zoom", "bottom": bottom, "address": address}
 
 
 @pytest.mark.parametrize(
@@ -62,18 +49,15 @@ def run(run_with: RunWith) -> Run:
 def test_a_picture_is_drawn_as_large_as_fits_in_few_steps(
     run: Run, picture: str, largest: float
 ) -> None:
-    found = run(SEARCH, picture=picture)
-    assert largest - 0.1 <= found["zoom"] <= largest + 1e-9
-    assert found["tried"] <= 12
-
-
-def _time(above: float, high: float, address: str = "/heatmap") -> dict[str, float | str]:
-    return {"above": above, "high": high, "address": address}
+    ((zoom, tried),) = run(TIMES, times=[_time(picture)])
+    assert largest - 0.1 <= zoom <= largest + 1e-9
+    assert tried <= 12
 
 
 def test_a_picture_is_as_large_as_before_once_a_notice_above_it_is_gone(run: Run) -> None:
-    alone, noticed = _time(0.05, 0.48), _time(0.12, 0.48)
-    first, *later = run(TIMES, times=[alone, noticed, alone, noticed, alone, alone])
+    alone, noticed = _time("0.53 * zoom", 0.05), _time("0.6 * zoom", 0.12)
+    times = [alone, noticed, alone, noticed, alone, alone]
+    first, *later = (zoom for zoom, _ in run(TIMES, times=times))
     assert first == pytest.approx(1 / 0.53, abs=0.05)
     assert later[0] == later[2] == pytest.approx(1 / 0.6, abs=0.05)
     assert later[1] == later[3] == later[4] == pytest.approx(first, abs=0.05)
@@ -81,10 +65,10 @@ def test_a_picture_is_as_large_as_before_once_a_notice_above_it_is_gone(run: Run
 
 def test_a_picture_that_is_redrawn_in_its_place_stays_below_what_was_too_large(run: Run) -> None:
     """The server draws charts anew for each zoom: what tried the same again would never rest."""
-    (_, redrawn) = run(TIMES, times=[_time(0.05, 0.52), _time(0.05, 0.4)])
-    assert redrawn < 2
-    (_, other) = run(TIMES, times=[_time(0.05, 0.52), _time(0.05, 0.4, "/patches")])
-    assert other == 2
+    before, after = "0.57 * zoom", "0.45 * zoom"
+    _, (same, _) = run(TIMES, times=[_time(before, 0.05), _time(after, 0.05)])
+    _, (other, _) = run(TIMES, times=[_time(before, 0.05), _time(after, 0.05, "/patches")])
+    assert same < 2 == other
 
 
 def test_a_small_window_shows_the_page_as_it_is_at_least(run: Run) -> None:

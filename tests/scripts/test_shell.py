@@ -9,82 +9,69 @@ import pytest
 
 from tests.scripts.conftest import Run, RunWith
 
+# A document whose events have any target, and a clock that goes on by hand.
+WINDOW = """
+const { mock } = process.getBuiltinModule("node:test")
+class Element {}
+Object.assign(globalThis, { Element, HTMLInputElement: Element, HTMLTextAreaElement: Element })
+globalThis.HTMLElement = Element
+const document = new EventTarget()
+const fire = (type, target, facts = {}) => {
+  const event = new Event(type, { cancelable: true })
+  for (const [name, value] of Object.entries({ target, button: 0, isTrusted: true, ...facts }))
+    Object.defineProperty(event, name, { value })
+  return document.dispatchEvent(event)
+}
+mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"] })
+mock.method(performance, "now", Date.now)
+const node = (facts) => Object.assign(new Element(), facts)
+try {
+"""
+END = "\n} finally { mock.timers.reset(); mock.restoreAll() }"
 # `states` are those of the app at each check; at `input` somebody presses something, or a link.
-BODY = """
-const listeners = {}
-const document = {
-  querySelector: () => ({ getAttribute: () => states[at] }),
-  addEventListener: (name, run, { signal }) => {
-    listeners[name] = run
-    signal.addEventListener("abort", () => { delete listeners[name] })
-  },
-}
-const { setInterval: before, clearInterval: clearBefore } = globalThis
-let at = 0, check = null, reported = []
-globalThis.setInterval = (run) => { check = run; return 1 }
-globalThis.clearInterval = () => { check = null }
-whenQuiet(document, () => reported.push(at))
-for (; at < states.length; at++) {
-  if (at === input) listeners.click?.({ type: "click", target: { closest: () => link } })
-  check?.()
-}
-Object.assign(globalThis, { setInterval: before, clearInterval: clearBefore })
-return [reported, check === null, Object.keys(listeners).length]
+WATCH = """
+  let at = 0
+  const reported = []
+  document.querySelector = () => ({ getAttribute: () => states[at] })
+  whenQuiet(document, () => reported.push(at))
+  for (; at < states.length; at++) {
+    if (at === input) fire("click", { closest: () => link })
+    mock.timers.tick(100)
+  }
+  const { getEventListeners } = process.getBuiltinModule("node:events")
+  return [reported, getEventListeners(document, "click").length]
 """
 # At `times` (milliseconds) a field is left (None) or the link of that name is clicked.
 CLICKS = """
-const real = [globalThis.performance, globalThis.setTimeout, globalThis.clearTimeout]
-class Element {}
-Object.assign(globalThis, { Element, HTMLInputElement: Element, HTMLTextAreaElement: Element })
-const listeners = {}, followed = [], timers = new Map()
-let now = 0
-globalThis.performance = { now: () => now }
-globalThis.setTimeout = (run, wait) => { timers.set(run, now + wait); return run }
-globalThis.clearTimeout = (run) => timers.delete(run)
-const document = { addEventListener: (name, run) => { listeners[name] = run } }
-makeLinksWait(document)
-function until(time) {
-  for (const [run, due] of timers) if (due <= time) { timers.delete(run); now = due; run() }
-  now = time
-}
-for (const [time, name] of times) {
-  until(time)
-  if (name === null) { listeners.focusout({ target: new Element() }); continue }
-  const link = { isConnected: true, click: () => followed.push(name) }
-  const target = Object.assign(new Element(), { closest: () => link })
-  let prevented = false
-  const event = { target, button: 0, isTrusted: true, stopPropagation() {} }
-  listeners.click({ ...event, preventDefault: () => { prevented = true } })
-  if (!prevented) followed.push(name)
-}
-until(10_000)
-const [performance, setTimeout, clearTimeout] = real
-Object.assign(globalThis, { performance, setTimeout, clearTimeout })
-return followed
+  const followed = []
+  makeLinksWait(document)
+  for (const [time, name] of times) {
+    mock.timers.tick(time - Date.now())
+    if (name === null) fire("focusout", node({}))
+    const link = { isConnected: true, click: () => followed.push(name) }
+    if (name !== null && fire("click", node({ closest: () => link }))) followed.push(name)
+  }
+  mock.timers.tick(10_000)
+  return followed
 """
 # Keys that are pressed in a field which matches `kind`: those that leave it.
 KEYS = """
-class HTMLElement {}
-class HTMLTextAreaElement extends HTMLElement {}
-Object.assign(globalThis, { HTMLElement, HTMLTextAreaElement })
-const listeners = {}, left = []
-leaveOnEnter({ addEventListener: (name, run) => { listeners[name] = run } })
-const { setTimeout: before } = globalThis
-globalThis.setTimeout = (run) => run()
-for (const key of keys) {
-  const field = { matches: (selector) => selector.includes(kind), blur: () => left.push(key.name) }
-  const target = Object.assign(new HTMLTextAreaElement(), field)
-  listeners.keydown({ target, ...key, preventDefault() {}, stopPropagation() {} })
-}
-globalThis.setTimeout = before
-return left
+  const left = []
+  leaveOnEnter(document)
+  for (const key of keys) {
+    const blur = () => left.push(key.name)
+    fire("keydown", node({ matches: (selector) => selector.includes(kind), blur }), key)
+    mock.timers.tick(1)
+  }
+  return left
 """
 IDLE, RUNS = "notRunning", "running"
 
 
 @pytest.fixture(scope="module")
 def run(run_with: RunWith) -> Run:
-    return run_with("shell/presses", "shared/dom")
+    run = run_with("shell/presses", "shared/dom")
+    return lambda body, **values: run(WINDOW + body + END, **values)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +88,7 @@ def run(run_with: RunWith) -> Run:
 def test_the_window_reports_once_nothing_runs_and_nothing_was_pressed(
     run: Run, states: list[str], pressed: int | None, expected: int
 ) -> None:
-    assert run(BODY, states=states, input=pressed, link=None) == [[expected], True, 0]
+    assert run(WATCH, states=states, input=pressed, link=None) == [[expected], 0]
 
 
 @pytest.mark.parametrize(("begins", "expected"), [(7, 7 + 4 + 2), (40, 40 + 4 + 2), (400, 6 + 299)])
@@ -109,11 +96,8 @@ def test_after_a_link_the_window_waits_for_its_page_however_busy_the_server_is(
     run: Run, begins: int, expected: int
 ) -> None:
     states = [RUNS] * 5 + [IDLE] * (begins - 5) + [RUNS] * 4 + [IDLE] * 30
-    assert run(BODY, states=states, input=6, link="a") == [[expected], True, 0]
-
-
-def test_nothing_is_reported_while_pages_run(run: Run) -> None:
-    assert run(BODY, states=[RUNS, IDLE, IDLE] * 9, input=None, link=None)[0] == []
+    assert run(WATCH, states=states, input=6, link="a") == [[expected], 0]
+    assert run(WATCH, states=[RUNS, IDLE, IDLE] * 9, input=None, link=None)[0] == []
 
 
 @pytest.mark.parametrize(
@@ -155,9 +139,7 @@ def test_enter_leaves_a_field_but_not_while_it_ends_a_word_of_an_input_method(
 
 
 def test_a_link_of_the_menu_holds_what_every_page_reads(run: Run) -> None:
-    address = (
-        "?text=a+b%26%E6%97%A5%0Ac&pair=%20&model=org%2Fm&layer=2&head=mean&view=picture&hide=1"
-    )
+    address = "?text=a+b%26%E6%97%A5%0Ac&pair=%20&model=org%2Fm&layer=2&head=mean&view=x&hide=1"
     assert parse_qsl(run("return commonOf(address)", address=address)) == [
         *(("text", "a b&日\nc"), ("pair", " "), ("model", "org/m"), ("layer", "2")),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,10 @@ import numpy as np
 from core.analysis.layer_payload import LayerPayload
 from core.analysis.strongest_link import FoundLink, Link
 from core.components.packing import pack_layers, sides_of, stamp_of
-from core.components.reported_state import reported
-from core.components.scripts import register
+from core.components.reported_state import view_of
 from core.model.trace import Trace
 
-_arcs = register("arcs")
+show_arcs = view_of("arcs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,15 +64,3 @@ def pack_arcs(trace: Trace, layers: Mapping[int, LayerPayload], facts: ArcsView)
         linkWeights=np.array([link.weight for link in links], np.float32),
         linkPairs=np.array([(link.query, link.key) for link in links], np.uint16),
     )
-
-
-def show_arcs(data: bytes, *, key: str, on_view: Callable[[Mapping[str, Any]], None]) -> None:
-    """Draw the picture; pointing, keeping a word and choosing a head never wait for the server.
-
-    Parameters
-    ----------
-    data : from :func:`pack_arcs`. The same bytes again cost nothing to send.
-    on_view : called with the changed state (as in links, untrusted): at once if it needs a layer
-        that has not been sent, else a moment later.
-    """
-    _arcs(key=key, data=data, on_view_change=lambda: on_view(reported(key, "view")))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from core.analysis.layer_payload import LayerPayload
 from core.components.packing import pack_layers, patch_sprite, sides_of, stamp_of
-from core.components.reported_state import reported, state_to_send
-from core.components.scripts import register
+from core.components.reported_state import state_to_send, view_of
 from core.model.trace import Trace
 
 ALL_LAYERS_BYTES = 1_000_000  # below it all layers are sent, and the slider needs no server
-_head_view = register("head_view")
+show_head_view = view_of("head_view")
 
 
 @dataclass(frozen=True)
@@ -63,33 +62,15 @@ def pack_head_view(
     """
     settings: dict[str, Any] = {
         "stamp": stamp_of(trace),
-        "serial": facts.serial,
-        "view": dict(facts.view),
         "weigh": weighting,
-        "weighs": [vars(weighting) for weighting in facts.weightings],
+        "weightings": [vars(weighting) for weighting in facts.weightings],
         "sides": sides_of(trace.tokens, trace.source),
         "patches": patch_sprite(trace),
         "layerLabels": trace.layer_labels,
         "heads": trace.shape[1],
         "causal": trace.causal,
-        "bare": facts.bare,
-        "found": facts.found and dict(facts.found),
-        "picture": facts.picture,
-        "colours": {theme: list(colours) for theme, colours in facts.colours.items()},
     }
-    return pack_layers(settings, layers)
-
-
-def show_head_view(data: bytes, *, key: str, on_view: Callable[[Mapping[str, Any]], None]) -> None:
-    """Draw the head view.
-
-    Parameters
-    ----------
-    data : from :func:`pack_head_view`. The same bytes again cost nothing to send.
-    on_view : called with the changed state (as in links, untrusted): at once if it needs a layer
-        or weighting that has not been sent, else a moment later.
-    """
-    _head_view(key=key, data=data, on_view_change=lambda: on_view(reported(key, "view")))
+    return pack_layers(vars(facts) | settings, layers)
 
 
 def show_one_head(

@@ -66,7 +66,7 @@ import { countSentence, foundSentence, pairNote, tokenSentence } from "./words.j
  * @typedef {SentLayer & {name: string}} Layer named by its weighting and number
  * @typedef {{layer: number, head: number, query: number, key: number}} Found a link to show first: the number of its layer, the others from 0
  * @typedef {{
- *   stamp: string, view: State, weigh: string, weighs: {value: string, label: string, title: string, disabled: boolean}[],
+ *   stamp: string, view: State, weigh: string, weightings: {value: string, label: string, title: string, disabled: boolean}[],
  *   sides: SentSides, layerLabels: number[], heads: number, causal: boolean, bare: boolean, colours: Record<"light" | "dark", string[]>,
  *   layers: Record<string, object>, found: Found | null, patches: Patches | null,
  * }} Data and the arrays of each layer that is sent

@@ -42,7 +42,7 @@ function buildPanel(node, view, data, standalone) {
   const pairs = filters.length
     ? makeSegments("Sentences", filters, (value) => view.change({ pairs: value }))
     : null
-  const weighs = data.weighs.filter(({ value }) => !standalone || value === data.weigh)
+  const weighs = data.weightings.filter(({ value }) => !standalone || value === data.weigh)
   const weigh = makeSegments("Weights", weighs, (value) => view.change({ weigh: value }))
   const hide = makeSwitch(
     "Hide special tokens",

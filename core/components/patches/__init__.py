@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from core.analysis.layer_payload import LayerPayload
 from core.components.packing import grid_of, pack_layers, sides_of
-from core.components.reported_state import reported
-from core.components.scripts import register
+from core.components.reported_state import view_of
 from core.model.trace import Array, Patches, Token, Trace
 
 ALL_LAYERS_BYTES = 4_000_000  # below it all layers are sent, and another one needs no server
 _STEPS = 255  # of the small pictures that the server sends, from 0 to the maximum of each
-_patches = register("patches")
+show_patches = view_of("patches")
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,17 +98,6 @@ def pack_patches(
         }
         arrays |= _quantised(rows.maps)
     return pack_layers(settings, layers, **arrays)
-
-
-def show_patches(data: bytes, *, key: str, on_view: Callable[[Mapping[str, Any]], None]) -> None:
-    """Draw the view.
-
-    Parameters
-    ----------
-    data : from :func:`pack_patches`. The same bytes again cost nothing to send.
-    on_view : called with the changed state, as in links, untrusted.
-    """
-    _patches(key=key, data=data, on_view_change=lambda: on_view(reported(key, "view")))
 
 
 def _quantised(maps: Array) -> dict[str, NDArray[Any]]:

@@ -20,63 +20,43 @@ const DIRECTIONS = [
   },
 ]
 
-/** @param {HTMLElement} root @param {PatchesView} view */
-export function makeParts(root, view) {
-  const bar = make(root, "div", "bar")
-  const direction = makeSegments("Show", DIRECTIONS, (value) => view.change({ direction: value }))
-  const only = makeSwitch(
-    "Only patches",
-    "Divide each row by what it gives to patches, as if there were no CLS or registers",
-    (on) => view.change({ only_patches: on }),
-  )
-  bar.append(direction.node, only.node)
-  const body = make(root, "div", "body")
-  const stage = make(body, "div", "stage")
-  const frame = describe(make(stage, "div", "frame"), {
-    tabindex: 0,
-    role: "application",
-    "aria-roledescription": "image of patches",
-  })
-  const sheet = describe(make(frame, "canvas", "sheet"), { "aria-hidden": true })
-  const scale = make(stage, "div", "scale")
-  make(scale, "span", "", "0")
-  const ramp = make(scale, "span", "ramp")
-  const high = make(scale, "span", "top")
-  const uniform = make(scale, "span", "uniform")
-  const chips = describe(make(stage, "div", "chips"), {
-    role: "group",
-    "aria-label": "Tokens that are not patches",
-  })
-  const sentence = describe(make(stage, "p", "sentence"), { role: "status" })
-  const hint = make(stage, "p", "hint")
-  const classes = make(stage, "p", "classes")
-  const heads = make(body, "div", "heads")
-  const layerTitle = make(heads, "p", "title")
-  const ofLayer = makeTiles(heads, "layer", "The heads of the layer")
-  const allTitle = make(heads, "p", "title")
-  const all = make(heads, "div", "all")
-  const layerNames = describe(make(all, "div", "names"), { "aria-hidden": true })
-  const ofAll = makeTiles(all, "every", "All heads of all layers")
-  return {
-    bar,
-    direction,
-    only,
-    stage,
-    frame,
-    sheet,
-    ramp,
-    high,
-    uniform,
-    chips,
-    sentence,
-    hint,
-    classes,
-    layerTitle,
-    ofLayer,
-    allTitle,
-    layerNames,
-    ofAll,
-    tip: makeTip(root),
+export class Parts {
+  /** @param {HTMLElement} root @param {PatchesView} view */
+  constructor(root, view) {
+    const bar = make(root, "div", "bar")
+    this.direction = makeSegments("Show", DIRECTIONS, (value) => view.change({ direction: value }))
+    this.only = makeSwitch(
+      "Only patches",
+      "Divide each row by what it gives to patches, as if there were no CLS or registers",
+      (on) => view.change({ only_patches: on }),
+    )
+    bar.append(this.direction.node, this.only.node)
+    const body = make(root, "div", "body")
+    this.stage = make(body, "div", "stage")
+    this.frame = describe(make(this.stage, "div", "frame"), {
+      tabindex: 0,
+      role: "application",
+      "aria-roledescription": "image of patches",
+    })
+    this.sheet = describe(make(this.frame, "canvas", "sheet"), { "aria-hidden": true })
+    const scale = make(this.stage, "div", "scale")
+    make(scale, "span", "", "0")
+    this.ramp = make(scale, "span", "ramp")
+    this.high = make(scale, "span", "top")
+    this.uniform = make(scale, "span", "uniform")
+    this.chips = make(this.stage, "div", "chips")
+    describe(this.chips, { role: "group", "aria-label": "Tokens that are not patches" })
+    this.sentence = describe(make(this.stage, "p", "sentence"), { role: "status" })
+    this.hint = make(this.stage, "p", "hint")
+    this.classes = make(this.stage, "p", "classes")
+    const heads = make(body, "div", "heads")
+    this.layerTitle = make(heads, "p", "title")
+    this.ofLayer = makeTiles(heads, "layer", "The heads of the layer")
+    this.allTitle = make(heads, "p", "title")
+    const all = make(heads, "div", "all")
+    this.layerNames = describe(make(all, "div", "names"), { "aria-hidden": true })
+    this.ofAll = makeTiles(all, "every", "All heads of all layers")
+    this.tip = makeTip(root)
   }
 }
 

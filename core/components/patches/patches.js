@@ -29,7 +29,7 @@ import {
   tokenSentence,
 } from "./attention.js"
 import { drawScene, enlarge, sizesFor } from "./drawing.js"
-import { makeChips, makeParts } from "./parts.js"
+import { Parts, makeChips } from "./parts.js"
 import { darkened, drawBeside } from "./tiles.js"
 
 /** @import { Grid } from "../shared/photo.js" */
@@ -87,7 +87,7 @@ export class PatchesView extends View {
   /** @param {Component} component */
   constructor(component) {
     super(component)
-    this.ui = makeParts(this.root, this)
+    this.ui = new Parts(this.root, this)
     const { frame } = this.ui
     this.listen(frame, "pointermove", (event) => this.point(this.patchUnder(event), event))
     this.listen(frame, "pointerdown", (event) => this.point(this.patchUnder(event), event))

@@ -53,9 +53,6 @@ class Coloured:
             "legend": list(self.legend),
             "shades": self._checked_shades(),
             "labels": list(self.labels),
-            "keyLabels": None,
-            "captions": [],
-            "notes": [],
             "picture": self.picture,
         }
 
@@ -155,18 +152,16 @@ class Clouds(Coloured):
     def packed(self, pinned: str | None = None) -> bytes:
         """What the component receives."""
         shown_keys = self.shown if self.shown_keys is None else self.shown_keys
-        settings = self.settings() | {
+        same = ("heads", "columns", "sources", "targets")
+        settings = self.settings() | {name: vars(self)[name] for name in same}
+        settings |= {
             "kind": "clouds",
             "keyLabels": self.key_labels and list(self.key_labels),
             "titles": [panel.title for panel in self.panels],
             "axes": [list(panel.axes) for panel in self.panels],
             "notes": [list(panel.notes) for panel in self.panels],
             "groups": [panel.group for panel in self.panels],
-            "heads": list(self.heads),
             "lineCounts": [len(lines) for lines in self.lines],
-            "columns": self.columns,
-            "sources": list(self.sources),
-            "targets": list(self.targets),
             "shown": [*self.shown, *(place + len(self.labels) for place in shown_keys)],
             "pinned": pinned,
             "grid": None if self.image is None else grid_of(self.image.patches),
@@ -359,7 +354,6 @@ def show_planes(
         "kind": "arrows",
         "titles": list(titles),
         "captions": list(notes),
-        "notes": [],
         "count": count,
         "labels": [arrow.label for arrow in arrows],
         "names": [arrow.name for arrow in arrows],

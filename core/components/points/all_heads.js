@@ -2,6 +2,7 @@
 
 import { clamp, describe, pointer, strokeLine, windowFor } from "../shared/dom.js"
 import { AtlasPanels } from "./atlas.js"
+import { writeText } from "./labels.js"
 import { MARK, noteOf } from "./marks.js"
 import { legendEntries, legendEntry, legendMark } from "./shades.js"
 import {
@@ -21,6 +22,7 @@ import {
 /** @import { Group } from "./point_panels.js" */
 /** @import { Grid, Spot } from "./viewport.js" */
 
+const STEPS = 65535 // of a frame's side, as coordinates are sent
 const GUTTER = { left: 34, top: 20 } // pixels, for the names of rows and columns
 const HEIGHT = { max: 620, least: 400, share: 0.58, narrow: 0.64, min: 240, wideFrom: 700 } // pixels; share of the browser's window; `narrow` on screens below `wideFrom`
 const FADED = { light: 0.22, dark: 0.3 } // share of its colour that a point keeps when a search did not find it
@@ -88,6 +90,10 @@ export class AllHeads extends AtlasPanels {
 
   makeGrid() {
     return this.tiles
+  }
+
+  squareOf() {
+    return { x: 0, y: 0, size: STEPS }
   }
 
   get isNarrow() {
@@ -222,9 +228,8 @@ export class AllHeads extends AtlasPanels {
     pen.strokeRect(left + inset, top + inset, side - 2 * inset, side - 2 * inset)
     pen.setLineDash([])
     if (!data.unplaced[tile] || side < 24) return
-    Object.assign(pen, { fillStyle: theme.ink, globalAlpha: 0.75, font: `12px ${theme.font}` })
-    Object.assign(pen, { textAlign: "center", textBaseline: "middle" })
-    pen.fillText(side < 60 ? "…" : "not yet", left + side / 2, top + side / 2)
+    pen.globalAlpha = 0.75
+    writeText(pen, side < 60 ? "…" : "not yet", left + side / 2, top + side / 2, theme)
     pen.globalAlpha = 1
   }
 

@@ -1,20 +1,18 @@
 // Small planes, each with the same arrows from its origin.
 
 import { clamp, strokeLine } from "../shared/dom.js"
-import { makeRoom, paintLabels, placeLabels } from "./labels.js"
+import { makeRoom, paintLabels, placeLabels, writeText } from "./labels.js"
 import { PanelsView } from "./panels.js"
 import { nearestItem, squareAround } from "./placing.js"
 import { legendEntry, legendMark } from "./shades.js"
-import { freeGrid } from "./viewport.js"
 
 /** @import { Pen } from "../shared/dom.js" */
 /** @import { Hover, Panel, Panelled } from "./panels.js" */
-/** @import { Placement, Square } from "./placing.js" */
+/** @import { Placement } from "./placing.js" */
 /** @typedef {Panelled & {places: Float32Array, labels: string[], names: string[], colours: string[], held: number[], rightAngle: boolean, legend: boolean, canPick: boolean}} Data */
 
 const TILE = { minWidth: 210, maxWidth: 420, height: 212, share: 0.65, gap: 12 } // pixels, without the title; share of the width that is the height at least
 const LARGE = 470 // pixels: the height of a plane that is alone
-const MARGIN = { x: 46, y: 20 } // pixels: room for labels beyond the longest arrow
 const HEAD = { length: 8, width: 3.4 }
 const WIDTH = { plain: 2, quiet: 1.2, reached: 3.2 } // pixels
 const QUIET = 0.3 // opacity of arrows that have no label and are not held
@@ -26,19 +24,16 @@ const SQUARE = 8 // pixels: the side of the right angle's mark, and the shortest
 
 /** @extends {PanelsView<Data>} */
 export class Arrows extends PanelsView {
-  /** @type {Square & {wide: number, high: number}} */ square
+  margin = { x: 46, y: 20 } // room for labels beyond the longest arrow
   reach = { mouse: 5.5, touch: 11 }
 
   /** @param {Data} data */
   update(data) {
     const isSame = String(this.data?.labels) === String(data.labels)
-    const most = [0, 1].map((axis) =>
-      data.places.reduce(
-        (max, value, i) => (i % 2 === axis ? Math.max(max, Math.abs(value)) : max),
-        0,
-      ),
-    )
-    this.square = squareAround([...most, -most[0], -most[1]], [0, 1]) // of all planes: their origin is in the middle
+    // The origin is in the middle.
+    const places = [1, -1].flatMap((sign) => Array.from(data.places, (value) => sign * value))
+    const plane = squareAround(places, Array(places.length / 2).keys())
+    this.planes = data.titles.map(() => plane)
     this.root.classList.add("arrows")
     this.take(data, isSame, false)
   }
@@ -53,15 +48,6 @@ export class Arrows extends PanelsView {
     if (count === 1) return { columns, width: this.width - 2, height: LARGE }
     const width = clamp(room, 0, TILE.maxWidth)
     return { columns, width, height: Math.round(Math.max(TILE.height, TILE.share * width)) }
-  }
-
-  /** @param {number} _index @param {number} width @param {number} height */
-  makeGrid(_index, width, height) {
-    return freeGrid(this.square, { width, height }, MARGIN)
-  }
-
-  squareOf() {
-    return this.square
   }
 
   /** @param {number} index */
@@ -191,21 +177,13 @@ export class Arrows extends PanelsView {
     }
     pen.globalAlpha = 1
     if (data.rightAngle) drawFoot(pen, place, theme.ink)
-    const dull = panel.labels.filter(({ item = -1 }) => !isLit(item))
-    paintLabels(
-      pen,
-      dull.map((label) => ({ ...label, colour: theme.ink })),
-      theme,
-      0.7,
-    )
-    paintLabels(
-      pen,
-      panel.labels.filter(({ item = -1 }) => isLit(item)),
-      theme,
-    )
+    const bright = panel.labels.filter(({ item = -1 }) => isLit(item))
+    const dull = panel.labels.filter((label) => !bright.includes(label))
+    for (const label of dull) paintLabels(pen, [{ ...label, colour: theme.ink }], theme, 0.7)
+    paintLabels(pen, bright, theme)
     if (data.count <= MANY) return
-    Object.assign(pen, { fillStyle: theme.ink, font: `12px ${theme.font}`, textAlign: "right" })
-    pen.fillText(`${panel.labels.length} of ${data.count} named`, width - 7, height - 7)
+    const count = `${panel.labels.length} of ${data.count} named`
+    writeText(pen, count, width - 7, height - 7, theme, { textAlign: "right" })
   }
 
   report() {
@@ -264,10 +242,8 @@ function drawFoot(pen, { x, y, xOf, yOf }, ink) {
   pen.setLineDash([])
   if (length > 1e-9 && height >= 1.5 * SQUARE) {
     const side = (foot[0] * b[0] + foot[1] * b[1] > 0 ? -SQUARE : SQUARE) / length
-    const [right, along] = [
-      up.map((each) => (SQUARE * each) / height),
-      b.map((each) => each * side),
-    ]
+    const right = up.map((each) => (SQUARE * each) / height)
+    const along = b.map((each) => each * side)
     pen.beginPath()
     for (const [alongs, ups] of [
       [1, 0],

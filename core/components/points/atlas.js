@@ -21,7 +21,6 @@ import { ZOOM, panBy, wholeView, zoomAt } from "./viewport.js"
  * @typedef {AtlasSent & Derived} Data
  */
 
-const STEPS = 65535 // of a frame's side, as coordinates are sent
 const PAN_KEY = 60 // pixels
 
 /** @extends {PointPanels<Data>} */
@@ -39,21 +38,15 @@ export class AtlasPanels extends PointPanels {
     super(component)
     const tools = make(this.bar, "span", "group")
     describe(tools, { role: "group", "aria-label": "Zoom" })
-    /** @type {(text: string, run: () => void) => HTMLElement} */
-    const button = (text, run) => {
-      const node = make(tools, "button", "plain", text)
-      node.onclick = run
-      return node
+    for (const [text, label] of [
+      ["−", "Smaller"],
+      ["+", "Larger"],
+    ]) {
+      const node = describe(make(tools, "button", "plain", text), { "aria-label": label })
+      node.onclick = () => this.zoomMiddle(this.step ** (text === "+" ? 1 : -1))
     }
-    describe(
-      button("−", () => this.zoomMiddle(1 / this.step)),
-      { "aria-label": "Smaller" },
-    )
-    describe(
-      button("+", () => this.zoomMiddle(this.step)),
-      { "aria-label": "Larger" },
-    )
-    this.whole = button("", () => this.showAll())
+    this.whole = make(tools, "button", "plain")
+    this.whole.onclick = () => this.showAll()
   }
 
   /** @param {AtlasSent} sent @param {boolean} isNew */
@@ -74,10 +67,6 @@ export class AtlasPanels extends PointPanels {
     this.clear = [...order].filter((point) => of[point] > MARK.faded)
     this.colour(faded)
     this.root.dataset.matches = String(2 * this.marks.found)
-  }
-
-  squareOf() {
-    return { x: 0, y: 0, size: STEPS }
   }
 
   /** @param {Panel} panel @param {number} tile */

@@ -10,7 +10,6 @@ import { squareAround } from "./placing.js"
 import { PointPanels, completed } from "./point_panels.js"
 import { legendEntries, legendEntry, legendMark } from "./shades.js"
 import { shortened } from "./texts.js"
-import { freeGrid } from "./viewport.js"
 
 /** @import { Pen } from "../shared/dom.js" */
 /** @import { Grid as PatchGrid } from "../shared/photo.js" */
@@ -18,7 +17,7 @@ import { freeGrid } from "./viewport.js"
 /** @import { Focus } from "./image_map.js" */
 /** @import { Line } from "./lines.js" */
 /** @import { Hover, Panel } from "./panels.js" */
-/** @import { Placement, Square } from "./placing.js" */
+/** @import { Placement } from "./placing.js" */
 /** @import { Derived, Group, Sent } from "./point_panels.js" */
 /**
  * @typedef {Sent & Derived & {axes: string[][], groups: number[], heads: string[], columns: number, sources: number[], targets: number[], shown: number[],
@@ -26,7 +25,6 @@ import { freeGrid } from "./viewport.js"
  */
 
 const PANEL = { minWidth: 250, maxWidth: 620, gap: 12 } // pixels
-const MARGIN = { x: 40, y: 24 } // pixels
 const HEIGHT = { max: 500, least: 300, window: 0.52 } // pixels; share of the window, with notes below it
 const WITH_IMAGE = { minWidth: 212, maxWidth: 900, beside: 640, map: { one: 290, several: 220 } }
 const PATCH = { min: 7, max: 24, covered: 0.34, larger: 1.5, frame: { type: 2, tone: 3 } } // pixels of a side; share of a panel; of the one in focus
@@ -40,7 +38,7 @@ const READING = "Point at a dot for its lines, press to pin them."
 
 /** @extends {PointPanels<Data>} */
 export class Clouds extends PointPanels {
-  /** @type {(Square & {wide: number, high: number})[]} */ squares = []
+  margin = { x: 40, y: 24 }
   pinned = -1 // a point: queries first
 
   /** @param {Component} component */
@@ -59,7 +57,7 @@ export class Clouds extends PointPanels {
     const isSame = this.data && String(this.data.names) === String(data.names)
     this.lines = readLines(data)
     this.pinned = pointOf(data)
-    this.squares = data.titles.map((_, i) => {
+    this.planes = data.titles.map((_, i) => {
       const size = 2 * data.count
       return squareAround(data.places.slice(i * size, (i + 1) * size), data.shown)
     })
@@ -88,16 +86,6 @@ export class Clouds extends PointPanels {
     const inWindow = Math.max(HEIGHT.least, HEIGHT.window * windowFor(this.root).height)
     const height = Math.round(Math.min(width * (columns === 1 ? 0.8 : 0.92), inWindow, HEIGHT.max))
     return { columns, width, height }
-  }
-
-  /** @param {number} index @param {number} width @param {number} height */
-  makeGrid(index, width, height) {
-    return freeGrid(this.squares[index], { width, height }, MARGIN)
-  }
-
-  /** @param {number} tile */
-  squareOf(tile) {
-    return this.squares[tile]
   }
 
   /** @param {number} index */
@@ -311,11 +299,8 @@ export class Clouds extends PointPanels {
     const { width, height } = panel.grid.box
     const [across, up] = data.axes[panel.index]
     if (!across) return
-    Object.assign(pen, {
-      globalAlpha: AXES.opacity,
-      textBaseline: "alphabetic",
-      textAlign: "right",
-    })
+    Object.assign(pen, { globalAlpha: AXES.opacity, textBaseline: "alphabetic" })
+    pen.textAlign = "right"
     outlineText(pen, `${across} →`, width - AXES.side, height - AXES.side, theme.paper, theme.ink)
     pen.textAlign = "left"
     outlineText(pen, `↑ ${up}`, AXES.side, AXES.height - 3, theme.paper, theme.ink)
@@ -335,19 +320,12 @@ export class Clouds extends PointPanels {
     const { partner, weight } = this.partnerOf(focus)
     const pair = focus < queries ? [focus, partner] : [partner, focus]
     const ends = linesOf(this.lines[0], focus).flatMap(({ from, to }) => [from, to])
-    const points = [...new Set([focus, partner, ...ends])].filter((point) => point >= 0)
-    /** @type {(isKey: boolean) => number[]} */
-    const patches = (isKey) =>
-      points
-        .filter((point) => point >= queries === isKey)
-        .map((point) => pictures.patchOf(point))
-        .filter((patch) => patch >= 0)
-    const [query, key] = pair.map((point) => (point < 0 ? -1 : pictures.patchOf(point)))
+    const points = [...new Set([...pair, ...ends])].sort((a, b) => a - b)
     return {
-      query,
-      key,
-      queries: patches(false),
-      keys: patches(true),
+      pair: pair.map(pictures.patchOf),
+      patches: points
+        .map((point) => ({ patch: pictures.patchOf(point), isKey: point >= queries }))
+        .filter(({ patch }) => patch >= 0),
       names: pair.map((point) => names[point] ?? ""),
       weight,
       isKey: focus >= queries,
@@ -368,7 +346,7 @@ function redEnds(lines) {
   return new Set(red.flatMap(({ from, to }) => [from, to]))
 }
 
-/** The patches that points stand for; none for [CLS] and registers. @param {Data} data */
+/** The patches that points stand for; none for [CLS], registers and -1. @param {Data} data */
 function picturesOf({ grid, pixels, queries }) {
   if (!grid) return null
   const { size: side, columns, first, count } = grid

@@ -2,21 +2,21 @@
 // and its strongest partner side by side, enlarged.
 
 import { describe, make, placeOf, sizeCanvas, strokeLine } from "../shared/dom.js"
+import { writeText } from "./labels.js"
 
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { Grid } from "../shared/photo.js" */
 /**
  * @typedef {object} Focus
- * @property {number} query the patch of the query in the strongest pair; -1 where it is none
- * @property {number} key
- * @property {number[]} queries patches of all queries in focus
- * @property {number[]} keys
- * @property {string[]} names of query and key
+ * @property {number[]} pair the patches of query and key in the strongest pair; -1 where it is none
+ * @property {{patch: number, isKey: boolean}[]} patches of all queries in focus, then of keys
+ * @property {string[]} names of the pair
  * @property {number} weight attention of the pair
  * @property {boolean} isKey whether the point in focus is a key
  */
 
-const PAIR = { height: 92, side: 52, top: 10, letters: 12 } // pixels of the strip below the image
+const PAIR = { height: 92, side: 52, top: 10 } // pixels of the strip below the image
+const ON_LINE = /** @type {const} */ ({ textBaseline: "alphabetic" })
 const SHADE = 0.62 // of the paper over patches that are not in focus
 const BORDER = { own: 3, other: 1.5 } // pixels
 
@@ -54,10 +54,8 @@ export class ImageMap {
   patchUnder(event) {
     const { rows, columns } = this.grid
     const { x, y } = placeOf(this.canvas, event)
-    const [row, column] = [
-      Math.floor((y * rows) / this.height),
-      Math.floor((x * columns) / this.width),
-    ]
+    const row = Math.floor((y * rows) / this.height)
+    const column = Math.floor((x * columns) / this.width)
     return row >= 0 && row < rows && column >= 0 && column < columns ? row * columns + column : -1
   }
 
@@ -72,13 +70,8 @@ export class ImageMap {
     this.paintGrid(pen)
     if (focus) this.paintFocus(pen, focus)
     else {
-      Object.assign(pen, {
-        font: `12px ${theme.font}`,
-        fillStyle: theme.ink,
-        textAlign: "center",
-        textBaseline: "middle",
-      })
-      pen.fillText("Point at a patch, here or in the cloud", width / 2, height + PAIR.height / 2)
+      const hint = "Point at a patch, here or in the cloud"
+      writeText(pen, hint, width / 2, height + PAIR.height / 2, theme)
     }
   }
 
@@ -100,13 +93,15 @@ export class ImageMap {
     Object.assign(pen, { fillStyle: theme.paper, globalAlpha: SHADE })
     pen.fillRect(0, 0, width, height)
     pen.globalAlpha = 1
-    for (const patch of [...focus.queries, ...focus.keys]) this.paintPatch(pen, patch)
-    for (const patch of focus.queries)
-      this.frame(pen, patch, theme.query, focus.isKey ? BORDER.other : BORDER.own)
-    for (const patch of focus.keys)
-      this.frame(pen, patch, theme.key, focus.isKey ? BORDER.own : BORDER.other)
-    if (focus.query >= 0 && focus.key >= 0) {
-      const [from, to] = [this.boxOf(focus.query), this.boxOf(focus.key)]
+    for (const { patch } of focus.patches) this.paintPatch(pen, patch)
+    for (const { patch, isKey } of focus.patches) {
+      const { left, top, width, height } = this.boxOf(patch)
+      pen.strokeStyle = isKey ? theme.key : theme.query
+      pen.lineWidth = isKey === focus.isKey ? BORDER.own : BORDER.other
+      pen.strokeRect(left, top, width, height)
+    }
+    if (Math.min(...focus.pair) >= 0) {
+      const [from, to] = focus.pair.map((patch) => this.boxOf(patch))
       const [x, y] = [from.width / 2, from.height / 2]
       Object.assign(pen, { strokeStyle: theme.ink, lineWidth: 1.5 })
       strokeLine(pen, from.left + x, from.top + y, to.left + x, to.top + y)
@@ -115,22 +110,17 @@ export class ImageMap {
   }
 
   /** @param {CanvasRenderingContext2D} pen @param {Focus} focus */
-  paintPair(pen, { query, key, names, weight }) {
+  paintPair(pen, { pair, names, weight }) {
     const { theme, width, height } = this
     const y = height + PAIR.top + PAIR.side / 2
-    for (const [kind, patch] of [query, key].entries()) {
+    for (const [kind, patch] of pair.entries()) {
       const x = width * (kind ? 0.78 : 0.22)
       if (patch >= 0) this.paintLarge(pen, patch, kind === 1, x, y)
-      Object.assign(pen, {
-        font: `${PAIR.letters}px ${theme.font}`,
-        fillStyle: theme.ink,
-        textAlign: "center",
-        textBaseline: "alphabetic",
-      })
-      pen.fillText(`${kind ? "key" : "query"} ${names[kind]}`, x, height + PAIR.height - 8)
+      const name = `${kind ? "key" : "query"} ${names[kind]}`
+      writeText(pen, name, x, height + PAIR.height - 8, theme, ON_LINE)
     }
     if (!names[0] || !names[1]) return
-    pen.fillText(`→ ${weight.toFixed(3)}`, width / 2, y + 4)
+    writeText(pen, `→ ${weight.toFixed(3)}`, width / 2, y + 4, theme, ON_LINE)
   }
 
   /** A patch in its shape, round for a query, around (x, y). @param {CanvasRenderingContext2D} pen @param {number} patch @param {boolean} isKey @param {number} x @param {number} y */
@@ -154,13 +144,6 @@ export class ImageMap {
     const { size, columns } = this.grid
     const [x, y] = [(patch % columns) * size, Math.floor(patch / columns) * size]
     pen.drawImage(this.photo, x, y, size, size, left, top, width, height)
-  }
-
-  /** @param {CanvasRenderingContext2D} pen @param {number} patch @param {string} colour @param {number} border */
-  frame(pen, patch, colour, border) {
-    const { left, top, width, height } = this.boxOf(patch)
-    Object.assign(pen, { strokeStyle: colour, lineWidth: border })
-    pen.strokeRect(left, top, width, height)
   }
 
   /** @param {number} patch */

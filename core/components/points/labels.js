@@ -82,6 +82,13 @@ export function outlineText(pen, text, x, y, paper, colour) {
   pen.fillText(text, x, y)
 }
 
+/** A text on a plain ground, around (x, y) unless `look` says otherwise. @param {Pen} pen @param {string} text @param {number} x @param {number} y @param {Theme} theme @param {Partial<Pen>} [look] */
+export function writeText(pen, text, x, y, { font, ink }, look) {
+  const plain = { font: `12px ${font}`, textAlign: "center", textBaseline: "middle" }
+  Object.assign(pen, { fillStyle: ink, ...plain, ...look })
+  pen.fillText(text, x, y)
+}
+
 /** @param {Theme} theme */
 function fontOf(theme) {
   return `600 12px ${theme.font}`

@@ -8,17 +8,15 @@ import { MARK, format, linesShown, noteOf, readCloud } from "./marks.js"
 import { squareAround } from "./placing.js"
 import { legendEntries, legendEntry } from "./shades.js"
 import { countLabels, shortened } from "./texts.js"
-import { freeGrid } from "./viewport.js"
 
 /** @import { Pen } from "../shared/dom.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { AtlasSent } from "./atlas.js" */
 /** @import { Hover, Panel } from "./panels.js" */
-/** @import { Placement, Square } from "./placing.js" */
+/** @import { Placement } from "./placing.js" */
 /** @import { Group } from "./point_panels.js" */
 
 const STAGE = { maxHeight: 600, minHeight: 360, share: 0.75, ofWindow: 0.54 } // pixels; height as a share of the width, and of the browser's window
-const MARGIN = { x: 26, y: 26 } // pixels
 const FADED = { strong: 0.16, weak: 0.4 } // share of its colour that a faded point keeps: beside what was found, beside a sentence
 const GROWTH = [0, 0, 1, 1.5, 3] // pixels that a mark adds to the radius
 const MAX_RINGED = 500 // points with a dark ring; where more stand out, all have a rim of the paper's colour
@@ -36,7 +34,7 @@ export function hintAlone() {
 }
 
 export class OneHead extends AtlasPanels {
-  /** @type {Square & {wide: number, high: number}} */ square
+  margin = { x: 26, y: 26 }
   /** @type {number[]} */ rank = [] // the points to be labelled first
   step = 1.5
   reach = { mouse: 9, touch: 18 }
@@ -53,7 +51,7 @@ export class OneHead extends AtlasPanels {
   update(sent) {
     const before = this.data?.places
     const isNew = !before || !isEqual(before, sent.places)
-    this.square = squareAround(sent.places, Array(sent.places.length / 2).keys())
+    this.planes = [squareAround(sent.places, Array(sent.places.length / 2).keys())]
     this.takeAtlas(sent, isNew)
   }
 
@@ -62,15 +60,6 @@ export class OneHead extends AtlasPanels {
     const width = this.width - 2
     const height = Math.round(Math.min(STAGE.maxHeight, STAGE.share * width, fitting))
     return { columns: 1, width, height }
-  }
-
-  /** @param {number} _index @param {number} width @param {number} height */
-  makeGrid(_index, width, height) {
-    return freeGrid(this.square, { width, height }, MARGIN)
-  }
-
-  squareOf() {
-    return this.square
   }
 
   /** @param {number} index */

@@ -7,7 +7,7 @@ import { readTheme } from "../shared/scales.js"
 import { View } from "../shared/view.js"
 import { listenGestures } from "./gestures.js"
 import { nearestItem, placeTile } from "./placing.js"
-import { resizedView, tileAt, wholeView } from "./viewport.js"
+import { freeGrid, resizedView, tileAt, wholeView } from "./viewport.js"
 
 /** @import { Pen } from "../shared/dom.js" */
 /** @import { Theme } from "../shared/scales.js" */
@@ -16,8 +16,9 @@ import { resizedView, tileAt, wholeView } from "./viewport.js"
 /** @import { Placement, Square } from "./placing.js" */
 /** @import { Grid } from "./viewport.js" */
 /**
- * @typedef {{titles: string[], captions: string[], notes: string[][], places: Float32Array | Uint16Array, count: number}} Panelled
+ * @typedef {{titles: string[], captions?: string[], notes?: string[][], places: Float32Array | Uint16Array, count: number}} Panelled
  * places: of each tile so many points, x and y; captions: beside titles; notes: below a panel
+ * @typedef {Square & {wide: number, high: number}} Plane the part of a plane that has points
  * @typedef {{index: number, figure: HTMLElement, title: HTMLElement, caption: HTMLElement, canvas: HTMLCanvasElement,
  *   notes: HTMLElement, grid: Grid, view: any, pen: Pen, labels: Placed[]}} Panel `index`: of its first tile
  * @typedef {{panel: Panel, tile: number, item: number}} Hover a point or an arrow of a tile; -1 beside all of them
@@ -33,6 +34,8 @@ export class PanelsView extends View {
   /** @type {Panel[]} */ panels = []
   /** @type {Hover | null} */ hover = null
   ratio = 1
+  /** @type {Plane[]} */ planes = [] // what each tile shows
+  margin = { x: 0, y: 0 } // pixels around it
   isStale = false // points or labels have moved or changed
   reach = { mouse: 14, touch: 22 } // pixels from an item to the pointer
 
@@ -63,7 +66,7 @@ export class PanelsView extends View {
     this.ratio = ratioOf(this.root, MAX_RATIO)
     const { columns, width, height } = this.sizePanels()
     this.grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, ${width + 2}px))`
-    const { titles, captions, notes } = this.data
+    const { titles, captions = [], notes = [] } = this.data
     while (this.panels.length > titles.length) this.panels.pop()?.figure.remove()
     titles.forEach((title, index) => {
       const panel = this.panels[index] ?? this.addPanel(index)
@@ -94,9 +97,9 @@ export class PanelsView extends View {
     return Math.max(1, Math.floor((room + gap) / (minWidth + gap)))
   }
 
-  /** @abstract @param {number} _index @param {number} _width @param {number} _height @returns {Grid} */
-  makeGrid(_index, _width, _height) {
-    throw new Error("not implemented")
+  /** @param {number} index @param {number} width @param {number} height */
+  makeGrid(index, width, height) {
+    return freeGrid(this.planes[index], { width, height }, this.margin)
   }
 
   /** What is seen at first. @param {Grid} grid */
@@ -159,9 +162,9 @@ export class PanelsView extends View {
     return placeTile(panel.view, panel.grid, spot, this.squareOf(tile), places, tile * count)
   }
 
-  /** The part of the plane that a tile shows. @abstract @param {number} _tile @returns {Square} */
-  squareOf(_tile) {
-    throw new Error("not implemented")
+  /** The part of the plane that a tile shows. @param {number} tile @returns {Square} */
+  squareOf(tile) {
+    return this.planes[tile]
   }
 
   /** The items that can be pointed at and stepped through, in order. @returns {Iterable<number>} */

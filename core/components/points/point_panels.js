@@ -13,7 +13,7 @@ import { seenPart, tileSpot, tilesInView } from "./viewport.js"
 /** @import { Box } from "./raster.js" */
 /** @import { Coloured } from "./shades.js" */
 /**
- * @typedef {Panelled & Coloured & {labels: string[], keyLabels: string[] | null, tones: Uint8Array | Uint16Array,
+ * @typedef {Panelled & Coloured & {labels: string[], keyLabels?: string[] | null, tones: Uint8Array | Uint16Array,
  *   lines: Float32Array, lineCounts: number[], picture?: object}} Sent labels: of tokens; tones: of all tiles or of each, 0 for none
  * @typedef {{names: string[], queries: number, tints: Uint16Array}} Derived names: of points, queries first; tints: number of each one's colour
  * @typedef {{pixels: Uint8Array, stride: number, side: number, patchOf: (point: number) => number, startOf: (patch: number) => number}} Pictures of
