@@ -127,7 +127,7 @@ def test_an_impossible_link_is_reported_and_an_example_gives_two_sentences(goto:
 
 
 def test_home_shows_the_colours_of_either_theme(goto: Open) -> None:
-    page = goto("/")
+    page = goto("/", anew=True)
     app = page.get_by_test_id("stApp")
     word = page.locator(".st-key-home_arcs .word", has_text="enjoyed")
     expect(word).to_have_css("color", "rgb(14, 18, 28)")

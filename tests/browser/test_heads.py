@@ -7,6 +7,7 @@ from urllib.parse import quote
 from playwright.sync_api import expect
 
 from tests.browser.conftest import TEXT, Open, box_of, click_chart, click_head, follow, middle_of
+from tests.looks.visit import words_in_view
 
 BOOK = quote(TEXT)
 EFFECT = "/effect?model=bundled/gpt2-novels&text=the%20king%20met%20a%20dog&layer=4&head=2"
@@ -20,6 +21,7 @@ def test_a_clicked_head_is_shown_and_a_table_is_without_formulas(goto: Open) -> 
     expect(lines.locator("canvas.sheet")).to_have_attribute("data-drawn", "1")
     box = box_of(lines)
     assert box["y"] + box["height"] < 720
+    assert words_in_view(page) <= 60
     page.get_by_text("Every measure of every head").click()
     table = page.get_by_test_id("stDataFrame").first
     table.scroll_into_view_if_needed()

@@ -154,3 +154,9 @@ def test_heat_is_pink_for_keys_and_green_for_queries(open_file: Open) -> None:
         y, x = (np.array(divmod(int(weights.argmax()), SIDE)) + 0.5) * len(heat) / SIDE
         red, green, *_ = heat[int(y), int(x)].tolist()
         assert (red > green) == (direction == "from")
+
+
+def test_odd_patches_fit_a_phone(goto: Open) -> None:
+    page = goto("/anomalies?input=image&anomaly=odd", width=390, height=844)
+    expect(page.get_by_text("High-norm patches framed")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import TEXT, Open, box_of, click_head, follow, pixels, place
 from tests.browser.views import await_report, planes_file
+from tests.looks.visit import words_in_view
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -59,7 +60,7 @@ def test_all_arrows_are_grey_but_those_held_or_under_the_pointer(open_file: Open
     await_report(page, arrows=[1, 2])
     page.keyboard.up("Shift")
     page.mouse.move(2, 2)
-    expect(figures.first).to_have_attribute("data-lit", "1 2")
+    expect(figures.first).to_have_attribute("data-lit", "1")
 
 
 def test_the_pair_that_home_names_is_held_and_the_plane_of_one_layer_is_large(goto: Open) -> None:
@@ -90,8 +91,9 @@ def test_the_panel_of_a_part_is_first_and_a_square_opens_its_table(goto: Open) -
         ("like", "Do it and book attend to the same words?"),
         ("to", "Does it attend to book?"),
     ):
-        goto(f"/projection?part={part}")
+        goto(f"/projection?part={part}", width=1280, height=720)
         expect(titles).to_have_count(2)
+        assert 20 < words_in_view(page) <= 60
         assert min(titles.all(), key=lambda title: box_of(title)["y"]).text_content() == first
     page.get_by_role("button", name="23 of 72 heads above uniform").click()
     expect(page.get_by_test_id("stPopoverBody")).to_contain_text("With uniform attention")
