@@ -202,8 +202,6 @@ def test_the_wheel_scrolls_the_page_until_one_has_pressed_here(show: Open) -> No
     page.locator("canvas").focus()
     page.mouse.wheel(0, -300)
     expect(root(page)).to_have_attribute("data-zoom", "1.67")
-    page.get_by_role("button", name="Whole matrix").click()
-    expect(root(page)).to_have_attribute("data-zoom", "1.00")
 
 
 def test_a_drag_moves_the_matrix_and_keys_step_to_a_head_that_enter_enlarges(show: Open) -> None:

@@ -17,7 +17,7 @@ from tests.looks.visit import wait_until_drawn
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
-LONG = "The committee that promised its support withdrew it " * 8
+LONG = "The board that promised its help withdrew it " * 8
 PICTURE = ".st-key-home_arcs"
 BOXES = """nodes => nodes.map((node) => {
   const { left, top, right, bottom } = node.getBoundingClientRect()
@@ -101,7 +101,7 @@ def test_words_and_squares_answer_without_the_server(open_file: Open) -> None:
     await_report(page, layer="1", head=1, cell=[10, 5])
 
 
-@pytest.mark.parametrize(("text", "kept"), [(TEXT, "enjoyed"), (LONG, "support")])
+@pytest.mark.parametrize(("text", "kept"), [(TEXT, "enjoyed"), (LONG, "help")])
 def test_words_lie_flat_and_none_is_cut_or_moves_away(
     open_file: Open, text: str, kept: str
 ) -> None:

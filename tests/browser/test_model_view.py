@@ -66,7 +66,6 @@ def test_a_tile_is_enlarged_controls_change_all_and_a_click_opens_it(goto: Open)
     page = goto(f"/model_view?text={quote(TEXT)}&layer=4&head=2", width=1280, height=720)
     panel, title = page.locator(".panel"), page.locator(".panel .title")
     expect(page.locator(".cell")).to_have_count(72)
-    expect(page.get_by_text("Ringed: L4 H2")).to_be_visible()
     row, column = np.unravel_index(WEIGHTS.argmax(), WEIGHTS.shape)
     pair = f"Strongest pair: {NAMES[row]} to {NAMES[column]}, {WEIGHTS.max():.3f}"
     expect(cell(page, 4, 2)).to_have_attribute("aria-label", f"Layer 4, head 2. {pair}")

@@ -23,14 +23,35 @@ VIEWS = {
     "Neuron view": ".st-key-neuron_view .body canvas:not(.lines)",
 }
 
-KINDS = ("ResizeObserver", "MediaQueryList", "HTMLCanvasElement")
-# How many frames are asked for in half a second.
-FRAMES = """() => new Promise((done) => {
-  const { requestAnimationFrame: usual } = window
-  let count = 0
-  window.requestAnimationFrame = (call) => usual(call, (count += 1))
-  setTimeout(() => done(count, (window.requestAnimationFrame = usual)), 500)
-})"""
+# Counts what a page holds open: observers of views, listeners of media queries, frames that wait.
+COUNTING = """
+window.__held = { observers: new Set(), media: 0, frames: new Set() }
+const { observe, disconnect } = ResizeObserver.prototype
+ResizeObserver.prototype.observe = function (...all) {
+  if (all[0].matches(".root")) __held.observers.add(this) // a view's, not Streamlit's own
+  return observe.apply(this, all)
+}
+ResizeObserver.prototype.disconnect = function () {
+  __held.observers.delete(this)
+  return disconnect.call(this)
+}
+for (const [verb, by] of [["addEventListener", 1], ["removeEventListener", -1]]) {
+  const usual = EventTarget.prototype[verb]
+  EventTarget.prototype[verb] = function (...all) {
+    if (this instanceof MediaQueryList) __held.media += by
+    return usual.apply(this, all)
+  }
+}
+const request = window.requestAnimationFrame.bind(window)
+window.requestAnimationFrame = (call) => {
+  const id = request((time) => { __held.frames.delete(id); call(time) })
+  __held.frames.add(id)
+  return id
+}
+const cancel = window.cancelAnimationFrame.bind(window)
+window.cancelAnimationFrame = (id) => { __held.frames.delete(id); cancel(id) }
+"""
+OPEN = "() => ({ observers: __held.observers.size, media: __held.media })"
 
 
 def visit(page: Page, name: str) -> None:
@@ -54,13 +75,9 @@ def leave(page: Page, session: CDPSession) -> dict[str, int]:
     expect(page.get_by_role("heading", name="Headscope", level=1)).to_be_visible()
     expect(page.locator(", ".join(VIEWS.values()))).to_have_count(0)
     settle(page)
-    assert page.evaluate(FRAMES) == 0
-    held = {}
-    for kind in KINDS:  # once garbage is collected
-        [prototype] = session.send("Runtime.evaluate", {"expression": f"{kind}.prototype"}).values()
-        of = {"prototypeObjectId": prototype["objectId"]}
-        alive = session.send("Runtime.queryObjects", of)["objects"]["description"]
-        held[kind] = int(alive.removeprefix("Array(").removesuffix(")"))
+    page.wait_for_function("() => __held.frames.size === 0")
+    session.send("HeapProfiler.collectGarbage")
+    held: dict[str, int] = page.evaluate(OPEN)
     metrics = session.send("Performance.getMetrics")["metrics"]
     (held["listeners"],) = (m["value"] for m in metrics if m["name"] == "JSEventListeners")
     return held
@@ -72,6 +89,7 @@ def test_pictures_are_sharp_and_many_visits_leave_no_listener_observer_canvas_or
 ) -> None:
     page = browser.new_page(device_scale_factor=2)
     page.set_default_timeout(PATIENCE_MS)
+    page.add_init_script(COUNTING)
     page.goto(f"{app}/head_view?text={quote(TEXT)}&layer=4")
     arrive(page)
     session = page.context.new_cdp_session(page)
