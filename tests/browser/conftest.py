@@ -8,21 +8,12 @@ import os
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import (
-    Browser,
-    BrowserContext,
-    Page,
-    Playwright,
-    expect,
-    sync_playwright,
-)
-from playwright.sync_api import Error as PlaywrightError
-from streamlit.proto.BackMsg_pb2 import BackMsg
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.server import ARGUMENTS, find_chromium, running_app
@@ -33,16 +24,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-    from playwright.sync_api import (
-        ConsoleMessage,
-        Dialog,
-        FloatRect,
-        Locator,
-        Request,
-        WebSocket,
-    )
+    from playwright.sync_api import ConsoleMessage, Dialog, FloatRect, Locator, Request, WebSocket
 
 Open: TypeAlias = "Callable[..., Page]"  # what `goto`, `open_page` and `open_saved` are
+Watch: TypeAlias = "Callable[[Page, str], None]"  # of a page, whose address begins so
 
 # Streamlit's client looks for its server under the page's own address first.
 _PROBED = re.compile(r"/[a-z_]+/_stcore/(health|host-config)$")
@@ -100,11 +85,6 @@ def browser(_playwright: Playwright, _chromium: str) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("server") / "log.txt"
-
-
-@pytest.fixture(scope="session")
 def stand_in() -> Iterator[StandInHub]:
     """The only hub that the app can reach. It knows no model at first."""
     with running_hub() as known:
@@ -117,50 +97,18 @@ def downloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("hub")
 
 
-# In UMAP's place, which compiles for half a minute; tests/analysis has the real one.
-UMAP = """
-import time
-from pathlib import Path
-
-HELD = Path(__file__).with_name("held")
-
-class UMAP:
-    def __init__(self, n_components, **settings):
-        self.components = n_components
-
-    def fit_transform(self, rows):
-        if HELD.exists():
-            time.sleep(1)
-        return rows[:, : self.components]
-"""
-
-
 @pytest.fixture(scope="session")
-def _modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("modules")
-    (folder / "umap.py").write_text(UMAP)
-    return folder
-
-
-@pytest.fixture
-def held(_modules: Path) -> Iterator[Path]:
-    """While this file exists, UMAP takes a second a head."""
-    file = _modules / "held"
-    file.touch()
-    yield file
-    file.unlink(missing_ok=True)
-
-
-@pytest.fixture(scope="session")
-def app(log: Path, stand_in: StandInHub, downloaded: Path, _modules: Path) -> Iterator[str]:
-    """Address of one app for all tests that do not need a cold one."""
-    with running_app(
-        log,
-        HF_ENDPOINT=stand_in.address,
-        HF_HUB_CACHE=str(downloaded),
-        PYTHONPATH=str(_modules),
-    ) as address:
+def app(
+    stand_in: StandInHub, downloaded: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """Address of one app for all tests, which has nothing to say of their visits."""
+    log = tmp_path_factory.mktemp("server") / "log.txt"
+    hub = {"HF_ENDPOINT": stand_in.address, "HF_HUB_CACHE": str(downloaded)}
+    with running_app(log, **hub) as address:
         yield address
+        said = log.read_text()
+        odd = re.compile("warn|error|traceback|exception", re.IGNORECASE)
+        assert [line for line in said.splitlines() if odd.search(line)] == []
 
 
 @pytest.fixture(scope="session")
@@ -178,21 +126,6 @@ def _profile(
     context.new_page().goto(f"{app}/_stcore/health")  # the process ends with its last page
     yield context
     context.close()
-
-
-@pytest.fixture
-def open_context(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
-    contexts: list[BrowserContext] = []
-
-    def make(width: int = 1400, height: int = 900, **options: Any) -> BrowserContext:
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        context.set_default_timeout(PATIENCE_MS)
-        contexts.append(context)
-        return context
-
-    yield make
-    for context in contexts:
-        context.close()
 
 
 @pytest.fixture
@@ -226,19 +159,45 @@ def close(page: Page) -> None:
 
 @dataclass(eq=False)
 class Visit:
-    """A page of the app, what went wrong in it, and how many runs it has seen the end of."""
+    """A page of the app, how many runs it has seen the end of, and at which it first reported."""
 
     page: Page
-    troubles: list[str]
     runs: int = 0
+    reported_at: int | None = None
 
     def __post_init__(self) -> None:
-        self.page.on("websocket", lambda socket: socket.on("framereceived", self._count))
+        self.page.on("websocket", self._listen)
+
+    def _listen(self, socket: WebSocket) -> None:
+        socket.on("framesent", self._note_report)
+        socket.on("framereceived", self._count)
+
+    def _note_report(self, payload: str | bytes) -> None:
+        if self.reported_at is None and isinstance(payload, bytes) and b"watched" in payload:
+            self.reported_at = self.runs
 
     def _count(self, payload: str | bytes) -> None:
         if isinstance(payload, bytes) and len(payload) < _SHORT:
             kind = ForwardMsg.FromString(payload).WhichOneof("type")
             self.runs += kind == "script_finished"
+
+    def open(self, address: str) -> None:
+        """Open an address, and wait until the browser's first report is answered.
+
+        Where the address is whole, nothing can be seen of the run that follows that report.
+        """
+        self.page.goto(address)
+        self._wait(lambda: self.reported_at is not None and self.runs > self.reported_at, address)
+        arrive(self.page)
+
+    def follow(self, address: str) -> None:
+        """Open an address as Back does, once nothing is under way: no script is loaded anew."""
+        self.rest()
+        runs = self.runs
+        self.page.mouse.move(2, 2)
+        self.page.evaluate(_AS_BACK, address)
+        self._wait(lambda: self.runs > runs, address)
+        arrive(self.page)
 
     def rest(self) -> None:
         """Wait until nothing is under way: a message that comes late brings what was before."""
@@ -248,14 +207,9 @@ class Visit:
             self.page.wait_for_timeout(200)
             settle(self.page)
 
-    def follow(self, address: str) -> None:
-        """Open an address as Back does, once nothing is under way: no script is loaded anew."""
-        self.rest()
-        runs = self.runs
-        self.page.mouse.move(2, 2)
-        self.page.evaluate(_AS_BACK, address)
+    def _wait(self, is_answered: Callable[[], bool], address: str) -> None:
         for _ in range(PATIENCE_MS // 20):
-            if self.runs > runs:
+            if is_answered():
                 return
             self.page.wait_for_timeout(20)
         pytest.fail(f"no run has answered {address}")
@@ -272,14 +226,13 @@ def _visits(_profile: BrowserContext) -> Iterator[list[Visit]]:
 
 @pytest.fixture
 def goto(
-    app: str, open_page: Open, _profile: BrowserContext, _visits: list[Visit]
-) -> Iterator[Open]:
-    """Open a path of the app; at the end nothing may have gone wrong in any page opened so.
+    app: str, open_page: Open, watch: Watch, _profile: BrowserContext, _visits: list[Visit]
+) -> Open:
+    """Open a path of the app.
 
     A session goes on from test to test of a file: a link opens as by Back, and what it leaves out
     stays as it was. With `anew` it is a visitor's first page.
     """
-    visited: list[Visit] = []
 
     def visit(
         path: str,
@@ -287,79 +240,58 @@ def goto(
         scheme: Literal["light", "dark"] = "light",
         width: int = 1400,
         height: int = 900,
-        base: str = app,
         anew: bool = False,
     ) -> Page:
-        anew = anew or base != app
-        if _visits and _visits[0].page.is_closed():
-            _visits.clear()
-        if _visits and not anew:
-            (found,) = _visits
-            set_screen(found.page, scheme, width, height)
-            found.follow(base + path)
-        elif anew:
-            found = Visit(open_page(scheme, width, height), [])
-        else:
-            found = Visit(_profile.new_page(), [])
-            set_screen(found.page, scheme, width, height)
-            _visits.append(found)
-        if found.page.url == "about:blank":
-            watch(found.page, base, found.troubles)
-            until_answered(found.page, lambda: found.page.goto(base + path))
-        visited.append(found)
-        arrive(found.page)
-        return found.page
+        if _visits and not _visits[0].page.is_closed() and not anew:
+            page = _visits[0].page
+            set_screen(page, scheme, width, height)
+            _visits[0].follow(app + path)
+            return page
+        page = open_page(scheme, width, height) if anew else _profile.new_page()
+        found = Visit(page)
+        if not anew:
+            set_screen(page, scheme, width, height)
+            _visits[:] = [found]
+        watch(page, app)
+        found.open(app + path)
+        return page
 
-    yield visit
-    troubles = [each for found in visited for each in found.troubles]
-    if troubles:
-        _visits.clear()
-    assert troubles == []
+    return visit
 
 
 @pytest.fixture
-def open_saved(open_context: Callable[..., BrowserContext], tmp_path: Path) -> Iterator[Open]:
+def open_saved(browser: Browser, watch: Watch, tmp_path: Path) -> Iterator[Open]:
     """Press the button that saves a page's file, and open that from disk with no network to reach.
 
-    No token may have become an element of it, and at the end nothing may have gone wrong in it.
+    No token may have become an element of it.
     """
-    troubles: list[str] = []
     opened: list[Page] = []
 
     def save(page: Page, button: str = "Save as HTML") -> Page:
         path = tmp_path / "saved.html"
         save_file(page, button, path)
         assert "<img" not in path.read_text("utf-8")
-        context = open_context()
-        context.set_offline(offline=True)
-        saved = context.new_page()
-        watch(saved, path.as_uri(), troubles)
-        saved.goto(path.as_uri())
+        saved = browser.new_page(offline=True)
         opened.append(saved)
+        watch(saved, path.as_uri())
+        saved.goto(path.as_uri())
         return saved
 
     yield save
-    assert [page.locator("img").count() for page in opened] == [0] * len(opened)
-    assert troubles == []
+    for page in opened:
+        assert page.locator("img").count() == 0
+        page.close()
 
 
 @pytest.fixture(scope="session")
-def _reader(browser: Browser) -> Callable[[bool], tuple[Page, list[str]]]:
-    """The page that opens files, with or without a finger, and what went wrong in it."""
-
-    @cache
-    def make(has_touch: bool) -> tuple[Page, list[str]]:
-        page, troubles = browser.new_context(has_touch=has_touch).new_page(), list[str]()
-        watch(page, "file:", troubles)
-        return page, troubles
-
-    return make
+def _reader(browser: Browser) -> Callable[[bool], Page]:
+    """The page that opens files, with or without a finger."""
+    return cache(lambda has_touch: browser.new_context(has_touch=has_touch).new_page())
 
 
 @pytest.fixture
-def open_file(_reader: Callable[[bool], tuple[Page, list[str]]], tmp_path: Path) -> Iterator[Open]:
-    """Open a view without a server, from a file; at the end nothing may have gone wrong in it."""
-    found: list[list[str]] = []
+def open_file(_reader: Callable[[bool], Page], watch: Watch, tmp_path: Path) -> Open:
+    """Open a view without a server, from a file."""
     path = tmp_path / "view.html"
 
     def visit(
@@ -371,40 +303,58 @@ def open_file(_reader: Callable[[bool], tuple[Page, list[str]]], tmp_path: Path)
         has_touch: bool = False,
     ) -> Page:
         path.write_text(text, "utf-8")
-        page, troubles = _reader(has_touch)
-        found.append(troubles)
+        page = _reader(has_touch)
+        watch(page, "file:")
         set_screen(page, scheme, width, height)
         page.mouse.move(0, 0)
         page.goto(path.as_uri())
         return page
 
-    yield visit
-    troubles = [each for one in found for each in one]
-    for one in found:
-        one.clear()
-    assert troubles == []
+    return visit
 
 
-def watch(page: Page, base: str, troubles: list[str]) -> None:
-    """Note console errors, Plotly's warnings (traces), script errors, dialogs, outside requests."""
+@pytest.fixture(scope="session")
+def _troubles() -> dict[Page, list[str]]:
+    """What went wrong in pages, which may outlive a test."""
+    return {}
 
-    def on_console(message: ConsoleMessage) -> None:
-        probed = _PROBED.search(message.location.get("url", ""))
-        if message.type in {"error", "trace"} and not probed:
-            troubles.append(f"console: {message.text}")
 
-    def on_request(request: Request) -> None:
-        if not request.url.startswith((base, "data:", "blob:")):
-            troubles.append(f"request: {request.url}")
+@pytest.fixture
+def watch(_troubles: dict[Page, list[str]]) -> Iterator[Watch]:
+    """Watch a page, in which nothing may have gone wrong at the end of the test.
 
-    def on_dialog(dialog: Dialog) -> None:
-        troubles.append(f"dialog: {dialog.message}")
-        dialog.dismiss()
+    That is console errors, Plotly's warnings (traces), script errors, dialogs, and what it asks for
+    at other addresses than its own.
+    """
 
-    page.on("console", on_console)
-    page.on("request", on_request)
-    page.on("pageerror", lambda error: troubles.append(f"script: {error}"))
-    page.on("dialog", on_dialog)
+    def watch(page: Page, base: str) -> None:
+        if page in _troubles:
+            return
+        note = _troubles.setdefault(page, []).append
+
+        def on_console(message: ConsoleMessage) -> None:
+            is_probe = _PROBED.search(message.location.get("url", ""))
+            if message.type in {"error", "trace"} and not is_probe:
+                note(f"console: {message.text}")
+
+        def on_request(request: Request) -> None:
+            if not request.url.startswith((base, "data:", "blob:")):
+                note(f"request: {request.url}")
+
+        def on_dialog(dialog: Dialog) -> None:
+            note(f"dialog: {dialog.message}")
+            dialog.dismiss()
+
+        page.on("console", on_console)
+        page.on("request", on_request)
+        page.on("pageerror", lambda error: note(f"script: {error}"))
+        page.on("dialog", on_dialog)
+
+    yield watch
+    found = [each for troubles in _troubles.values() for each in troubles]
+    for troubles in _troubles.values():
+        troubles.clear()
+    assert found == []
 
 
 def arrive(page: Page) -> None:
@@ -413,44 +363,8 @@ def arrive(page: Page) -> None:
     The browser reports after the first run, which runs the page again and writes the whole state;
     links of tests leave out the model, the text, or that an image is shown.
     """
-    wait_for_address(page, _WHOLE_STATE)
+    page.wait_for_url(_WHOLE_STATE)
     settle(page)
-
-
-def reload(page: Page) -> None:
-    """Open the page's address anew, and wait until it runs no more."""
-    until_answered(page, page.reload)
-    settle(page)
-
-
-def until_answered(page: Page, go: Callable[[], object]) -> None:
-    """Open an address, and wait until the browser's first report is answered.
-
-    Where the address is whole, nothing can be seen of the run that follows that report.
-    """
-    reported, answers = list[bool](), list[bool]()
-
-    def on_sent(payload: str | bytes) -> None:
-        reported.extend([True] * (isinstance(payload, bytes) and b"watched" in payload))
-
-    def on_received(payload: str | bytes) -> None:
-        if reported and isinstance(payload, bytes):
-            kind = ForwardMsg.FromString(payload).WhichOneof("type")
-            answers.extend([True] * (kind == "script_finished"))
-
-    def on_socket(socket: WebSocket) -> None:
-        socket.on("framesent", on_sent)
-        socket.on("framereceived", on_received)
-
-    page.on("websocket", on_socket)
-    go()
-    for _ in range(PATIENCE_MS // 20):
-        if answers:
-            break
-        page.wait_for_timeout(20)
-    else:
-        pytest.fail("the browser's first report was not answered")
-    page.remove_listener("websocket", on_socket)
 
 
 def settle(page: Page) -> None:
@@ -464,34 +378,29 @@ def settle(page: Page) -> None:
 
 def follow(page: Page, pattern: str) -> None:
     """Wait until the address holds this and the page has followed."""
-    wait_for_address(page, re.compile(pattern))
+    page.wait_for_url(re.compile(pattern))
     settle(page)
 
 
-def undo_by_back(page: Page, target: Locator, chosen: str) -> None:
-    """Press something in a picture, undo that by Back, and press again: it is heard again.
+def address_of(page: Page) -> str:
+    """Its path and all that its link holds."""
+    return str(page.evaluate("location.pathname + location.search"))
 
-    `chosen` is what a press writes into the address.
+
+def undo_by_back(page: Page, target: Locator, chosen: str) -> None:
+    """Press something in a picture, undo that by Back, redo it by Forward: the link brings it back.
+
+    `chosen` is what a press writes into the address. What was let go is heard when pressed again.
     """
     page.evaluate("History.prototype.pushState.call(history, history.state, '', location.href)")
     target.click()
     follow(page, chosen)
-    page.go_back()
-    expect(page.locator(HELD)).to_have_count(0)
-    follow(page, f"^(?!.*{chosen})")
+    for step, count in ((page.go_back, 0), (page.go_forward, 1), (page.go_back, 0)):
+        step()
+        expect(page.locator(HELD)).to_have_count(count)
+        follow(page, chosen if count else f"^(?!.*{chosen})")
     target.click()
     follow(page, chosen)
-
-
-def wait_for_address(page: Page, pattern: re.Pattern[str]) -> None:
-    """Wait until the address is like this; where it never is, tell what the page shows."""
-    try:
-        page.wait_for_url(pattern)
-    except PlaywrightError as error:
-        state = page.get_by_test_id("stApp").get_attribute("data-test-script-state")
-        shown = " ".join(page.locator("body").inner_text().split())
-        error.add_note(f"{page.url} is {state} and shows: {shown[:1_000]}")
-        raise
 
 
 def choose(page: Page, label: str, option: str) -> None:
@@ -500,11 +409,6 @@ def choose(page: Page, label: str, option: str) -> None:
     box.hover()
     box.click()
     page.get_by_role("option", name=option, exact=True).click()
-
-
-def step_to(page: Page, what: str, value: str) -> None:
-    """Pick a layer or a head in the stepper's menu."""
-    page.get_by_role("combobox", name=what, exact=True).select_option(value)
 
 
 def open_model_chip(page: Page) -> Locator:
@@ -520,16 +424,16 @@ def box_of(locator: Locator) -> FloatRect:
     return box
 
 
+def middle_of(locator: Locator) -> tuple[float, float]:
+    box = box_of(locator)
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
 def place(figure: Locator, point: NDArray[np.float64]) -> tuple[float, float]:
     """Where a point must lie on the screen if both axes have the same scale."""
-    box = box_of(figure.locator("canvas"))
-    scale, x, y = (
-        float(figure.get_attribute(f"data-{name}") or "") for name in ("scale", "x", "y")
-    )
-    return (
-        box["x"] + box["width"] / 2 + (point[0] - x) * scale,
-        box["y"] + box["height"] / 2 - (point[1] - y) * scale,
-    )
+    left, top = middle_of(figure.locator("canvas"))
+    scale, x, y = (float(figure.get_attribute(f"data-{it}") or "") for it in ("scale", "x", "y"))
+    return left + (point[0] - x) * scale, top - (point[1] - y) * scale
 
 
 def pixels(canvas: Locator) -> NDArray[np.uint8]:
@@ -544,29 +448,6 @@ def save_file(page: Page, button: str, path: Path) -> None:
     with page.expect_download() as download:
         page.get_by_role("button", name=button).click()
     download.value.save_as(path)
-
-
-def count_messages(page: Page) -> Callable[[], int]:
-    """How many messages the page sends to its server from now on; a failed test shows them."""
-    page.evaluate(
-        """() => {
-          const isCounting = "sent" in window
-          window.sent = []
-          if (isCounting) return
-          const send = WebSocket.prototype.send
-          WebSocket.prototype.send = function (data) {
-            window.sent.push(Array.from(new Uint8Array(data)))
-            return send.call(this, data)
-          }
-        }"""
-    )
-
-    def count() -> int:
-        sent = [BackMsg.FromString(bytes(each)) for each in page.evaluate("window.sent")]
-        print(*sent)
-        return len(sent)
-
-    return count
 
 
 def click_head(

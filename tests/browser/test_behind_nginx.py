@@ -17,13 +17,13 @@ import pytest
 import streamlit
 from playwright.sync_api import expect
 
-from tests.browser.conftest import arrive, follow, save_file, settle, step_to, watch
+from tests.browser.conftest import arrive, follow, save_file, settle
 from tests.server import ROOT, end, free_port, running_process, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.browser.conftest import Open
+    from tests.browser.conftest import Open, Watch
 
 CONF = (ROOT / ".github" / "deploy" / "nginx.conf").read_text("utf-8")
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
@@ -72,9 +72,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             end(process)
 
 
-def test_every_answer_says_what_a_page_may_do_and_the_numbers_of_the_server_are_closed(
-    site: str,
-) -> None:
+def test_every_answer_says_what_a_page_may_do_and_metrics_are_closed(site: str) -> None:
     with urllib.request.urlopen(f"{site}/heatmap", timeout=60) as answer:  # noqa: S310 - our own
         assert "frame-ancestors 'self'" in answer.headers["Content-Security-Policy"]
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
@@ -85,20 +83,18 @@ def test_every_answer_says_what_a_page_may_do_and_the_numbers_of_the_server_are_
 
 
 def test_pages_work_under_it_with_nothing_refused(
-    site: str, open_page: Open, tmp_path: Path
+    site: str, open_page: Open, watch: Watch, tmp_path: Path
 ) -> None:
-    troubles: list[str] = []
     for path in PAGES:
         page = open_page()
-        watch(page, site, troubles)
+        watch(page, site)
         page.goto(f"{site}/{path}")
         settle(page)
         expect(page.get_by_test_id("stException")).to_have_count(0)
         if path.startswith("heatmap"):
             arrive(page)
-            step_to(page, "Head", "3")
+            page.get_by_role("combobox", name="Head").select_option("3")
             follow(page, "layer=4&head=3")
             save_file(page, "Download CSV", tmp_path / "table.csv")
             assert '"head": "3"' in (tmp_path / "table.csv").read_text("utf-8")
         page.close()
-    assert troubles == []

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from core.model import CATALOG
 from core.model.opening.catalog import bundled_folder
-from tests.browser.conftest import follow, open_model_chip, step_to
+from tests.browser.conftest import follow, open_model_chip
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,9 +43,8 @@ def test_a_model_of_the_catalogue_is_downloaded_and_shown_and_stays(goto: Open) 
     page.keyboard.press("Escape")
     expect(page.get_by_text("must be downloaded")).to_have_count(0)
     follow(page, "model=distilgpt2")
-    step_to(page, "Layer", "2")  # the box still answers with its label
+    page.get_by_role("combobox", name="Layer").select_option("2")  # its box still has its label
     follow(page, "model=distilgpt2&.*layer=2")
-    expect(open_model_chip(page)).to_contain_text("4 layers × 4 heads")
     page.close()
 
 

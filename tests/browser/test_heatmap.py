@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -10,12 +9,10 @@ from urllib.parse import quote
 from playwright.sync_api import Page, expect
 
 from tests.analysis.traces import causal, plain_tokens
-from tests.browser.conftest import TEXT, Open, box_of, follow, save_file, settle, undo_by_back
+from tests.browser.conftest import TEXT, Open, box_of, follow, middle_of, undo_by_back
 from tests.browser.views import table_file, trace_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from playwright.sync_api import Locator
 
 
@@ -27,16 +24,12 @@ def expect_table(page: Page, where: str) -> None:
     expect(page.get_by_role("grid")).to_have_attribute("aria-label", re.compile(where))
 
 
-def test_a_cell_is_held_travels_in_the_link_and_stays_with_its_tokens(
-    goto: Open, tmp_path: Path
-) -> None:
+def test_a_cell_is_held_travels_in_the_link_and_stays_with_its_tokens(goto: Open) -> None:
     page = goto(f"/heatmap?text={quote(TEXT)}&layer=4&head=2")
     sentence, marked = page.locator(".sentence"), page.locator(".cell.marked")
     expect_table(page, "^attention of L4 H2, 13 by 13 tokens$")
-    expect(cell(page, 11, 5)).to_have_text("0.93")
     expect(cell(page, 11, 6)).to_have_text("")  # below 0.005, and read all the same
     expect(cell(page, 11, 6)).to_have_attribute("aria-label", re.compile(r"^0\.00\d$"))
-    follow(page, "model=bundled.*layer=4&head=2.*hide=0")
     # The link of Home is outlined and read before anyone points.
     expect(marked).to_have_attribute("id", "cell-10-4")
     expect(sentence).to_contain_text("it → book  0.932, L4 H2  · the pair shown on Home")
@@ -50,8 +43,6 @@ def test_a_cell_is_held_travels_in_the_link_and_stays_with_its_tokens(
     expect_table(page, "L1 H2")
     expect(marked).to_have_count(0)  # another head: nothing was found here
     undo_by_back(page, cell(page, 11, 5), r"cell=11%2C5")
-    page.mouse.move(5, 5)
-    expect(sentence).to_contain_text("it → book")
     page.get_by_role("grid").focus()
     page.keyboard.press("ArrowLeft")
     expect(sentence).to_contain_text("it → this")
@@ -65,62 +56,42 @@ def test_a_cell_is_held_travels_in_the_link_and_stays_with_its_tokens(
     follow(page, "hide=1")
     expect(page.locator(".cell")).to_have_count(11 * 11)
     expect(marked).to_have_attribute("id", "cell-9-2")  # the same two tokens
-    save_file(page, "Download CSV", tmp_path / "attention.csv")
-    about, *rows = csv.reader((tmp_path / "attention.csv").open(encoding="utf-8-sig"))
-    assert about[0].startswith("# {")
-    assert (len(rows), rows[0][1:4]) == (12, ["oh", ",", "this"])
-    assert cell(page, 10, 4).inner_text() == f"{float(rows[10][4]):.2f}"
     page.get_by_role("grid").focus()
     page.keyboard.press("Escape")
-    expect(sentence).to_contain_text("Point at a cell")
-    settle(page)
-    expect(page).not_to_have_url(re.compile("cell="))
+    follow(page, "^(?!.*cell=)")
 
 
 def test_a_table_of_twenty_tokens_fits_a_small_laptop_without_a_scrollbar(goto: Open) -> None:
     text = "My friend told me about this class and I love it so far! She was right."
     page = goto(f"/heatmap?text={quote(text)}&layer=4&head=2", width=1366, height=768)
-    expect_table(page, "20 by 20 tokens$")
     expect(page.locator(".row")).to_have_count(20)
     grid, last = page.get_by_role("grid"), cell(page, 1, 20)
     room = "node => [node.scrollHeight - node.clientHeight, node.scrollWidth - node.clientWidth]"
     assert grid.evaluate(room) == [0, 0]
     assert last.evaluate("cell => cell.scrollWidth <= cell.clientWidth + 1")
-    sums = box_of(grid.locator(".top > .right"))
-    assert box_of(last)["x"] + box_of(last)["width"] <= sums["x"] + 1
 
 
-def test_what_a_causal_model_cannot_see_is_hatched_in_attention_as_in_scores(
-    open_file: Open,
-) -> None:
+def test_what_a_causal_model_cannot_see_is_hatched(open_file: Open) -> None:
     trace = causal(trace_of(plain_tokens("<s>", "it", "was", "what", "it", "was")))
-    page = open_file(table_file(trace, held=(2, 3)))
+    for values in ("scores", "attention"):
+        page = open_file(table_file(trace, values=values, held=(2, 3)))
+        expect(page.locator(".cell.masked")).to_have_count(6 * 5 // 2)
     rows = page.get_by_role("row")
     expect(rows).to_have_count(6 + 2)  # tokens, names of columns, sums
     assert rows.nth(2).get_by_role("gridcell").all_inner_texts()[2:6] == ["–"] * 4
     assert rows.nth(2).get_by_role("rowheader").inner_text() == "it"
     names = page.get_by_role("columnheader").all_inner_texts()
     assert names[1:-1] == ["<s>", "it", "was", "what", "it₂", "was₂"]
-    expect(page.locator(".cell.masked")).to_have_count(6 * 5 // 2)
     assert "gradient" in str(cell(page, 1, 2).evaluate("e => getComputedStyle(e).backgroundImage"))
     expect(page.locator(".sentence")).to_contain_text("it → was  not permitted")
-    page = open_file(table_file(trace, values="scores"))
-    expect(page.locator(".cell.masked")).to_have_count(6 * 5 // 2)
 
 
 def test_a_held_cell_opens_in_the_middle_of_what_can_be_seen(open_file: Open) -> None:
     page = open_file(table_file(trace_of("the cat sat on a mat " * 12), held=(40, 32)))
-    marked = box_of(page.locator(".cell.marked"))
-    seen = page.get_by_role("grid").evaluate(
-        """grid => {
-          const sides = grid.querySelector(".top > .left").getBoundingClientRect()
-          const sums = grid.querySelector(".bottom > .right").getBoundingClientRect()
-          return {x: [sides.right, sums.left], y: [sides.bottom, sums.top]}
-        }"""
-    )
-    across, down = marked["x"] + marked["width"] / 2, marked["y"] + marked["height"] / 2
-    assert abs(across - sum(seen["x"]) / 2) < 20  # pixels: less than a cell
-    assert abs(down - sum(seen["y"]) / 2) < 14
+    (x, y), grid = middle_of(page.locator(".cell.marked")), page.get_by_role("grid")
+    sides, sums = (box_of(grid.locator(part)) for part in (".top > .left", ".bottom > .right"))
+    assert abs(x - (sides["x"] + sides["width"] + sums["x"]) / 2) < 20  # less than a cell
+    assert abs(y - (sides["y"] + sides["height"] + sums["y"]) / 2) < 14
 
 
 def test_a_long_text_draws_only_the_cells_in_view(open_file: Open) -> None:

@@ -1,27 +1,30 @@
-"""Tokens that look like a page: words in every view, wherever the view shows them."""
+"""Words that look like a page: words in every view and on every page, on a phone too."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 import numpy as np
+import pytest
 from playwright.sync_api import expect
 
 from core.analysis.rollout import follow_paths
 from core.components.contexts import Context, ContextGroup, show_contexts
 from core.components.paths import PathsView, show_paths
+from core.ui.words.pages import TEXT_PAGES
 from tests.analysis.traces import plain_tokens, random_weights
 from tests.browser import views
+from tests.browser.conftest import Open
 from tests.browser.views import file_of, sent_by, trace_of
-
-if TYPE_CHECKING:
-    from tests.browser.conftest import Open
+from tests.looks.visit import wait_until_drawn
+from tests.opening import visits
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 WORDS = (HOSTILE, "$x$", ":red[x]", "مرحبا", "<b>it</b>")
 TRACE = trace_of(plain_tokens(*WORDS))
 PATHS = follow_paths(random_weights(3, 2, 1, 5)[:, 0], 0)
+PATHS_FILE = file_of("paths", sent_by(show_paths, PathsView(TRACE, PATHS, {}), on_pick=print))
 CONTEXT = Context(WORDS, np.full(5, 0.2), 0, 1, 7)
 CHIPS = [
     {"label": each, "text": each, "id": 1, "special": False, "segment": 0, "word": i}
@@ -43,11 +46,7 @@ VIEWS = {
         "canvas",
         ".tip",
     ),
-    "paths": (
-        file_of("paths", sent_by(show_paths, PathsView(TRACE, PATHS, {}), on_pick=print)),
-        ".source >> nth=0",
-        ".tip",
-    ),
+    "paths": (PATHS_FILE, ".source >> nth=0", ".tip"),
     "contexts": (
         file_of("contexts", sent_by(show_contexts, [ContextGroup(HOSTILE, [CONTEXT])])),
         "body",
@@ -61,6 +60,7 @@ VIEWS = {
         ".chip",
     ),
 }
+BY_DAY = {"home", "anomalies"}
 IS_WHOLE = """nodes => nodes.every((node) => node.getBoundingClientRect().right <= 390
   && (node.className !== "chip" || node.scrollWidth <= node.clientWidth + 1))"""
 
@@ -73,3 +73,23 @@ def test_hostile_tokens_are_words_in_every_view_and_none_is_cut(open_file: Open)
         assert page.locator("img, b:text('it')").count() == 0, name
         for part in (".chip", ".weight", ".vector", ".word", ".square"):
             assert page.locator(part).evaluate_all(IS_WHOLE), (name, part)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(each.name, marks=[] if each.name in BY_DAY else [pytest.mark.nightly])
+        for each in TEXT_PAGES
+        if each.name != "atlas"
+    ],
+)
+def test_hostile_text_is_words_on_every_page_that_scrolls_only_down(goto: Open, name: str) -> None:
+    text = " ".join([*WORDS, "`code` ![](http://a.b/c.png) 😀 it it"])
+    for link in (link for page, link in visits("text") if page == name and "source" not in link):
+        page = goto(f"/{name}?{urlencode({**link, 'text': text})}", width=390, height=844)
+        wait_until_drawn(page)
+        expect(page.get_by_label("Text", exact=True)).to_have_value(text)
+        main = page.get_by_test_id("stMain")
+        assert main.locator("img[src], .katex, script, a[href*='a.b'], b:text('it')").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, link
+        assert main.evaluate("node => node.scrollWidth - node.clientWidth") <= 0, link

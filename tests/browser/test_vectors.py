@@ -7,34 +7,16 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import numpy as np
-import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import (
-    TEXT,
-    Open,
-    box_of,
-    click_head,
-    follow,
-    pixels,
-    place,
-    settle,
-)
+from tests.browser.conftest import TEXT, Open, box_of, click_head, follow, pixels, place
 from tests.browser.views import await_report, planes_file
 from tests.looks.visit import words_in_view
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Page
 
 BOOK = quote(TEXT)
-LIKE = (
-    "Only in layer 6 do it and book attend to the same words: cosine 0.73 in full space (layer 6)."
-    " Planes keep 71 % of the variance."
-)
-
-
-def answer_of(page: Page) -> Locator:
-    return page.locator(".st-key-page_title p:has(strong)")
 
 
 def lit_in(page: Page) -> set[str]:
@@ -43,26 +25,7 @@ def lit_in(page: Page) -> set[str]:
     return set(numbers.split())
 
 
-def test_keys_read_the_arrows_of_a_plane_and_pick_one(goto: Open) -> None:
-    page = goto(f"/vectors?text={BOOK}&special=1")
-    plane = page.get_by_role("img", name=re.compile("13 arrows; arrow keys read them")).nth(3)
-    plane.focus()
-    spoken = page.locator(".reading[aria-live=polite]")
-    for _ in range(4):  # from the end: [SEP], the full stop, it, enjoyed
-        plane.press("ArrowLeft")
-    expect(spoken).to_have_text(re.compile(r"^enjoyed · Layer 4: \(-?\d\.\d{3}, -?\d\.\d{3}\)$"))
-    plane.press("Enter")
-    follow(page, "pick=10(&|$)")
-    expect(spoken).to_contain_text(", held")
-    expect(plane).to_be_focused()  # the keyboard stays
-    plane.press("Escape")
-    settle(page)
-    expect(page).not_to_have_url(re.compile("pick="))
-
-
-def test_of_sixty_tokens_the_longest_arrows_are_named_and_a_pressed_one_first(
-    open_file: Open,
-) -> None:
+def test_of_sixty_tokens_the_longest_and_a_held_one_are_named(open_file: Open) -> None:
     points = np.random.default_rng(1).normal(size=(6, 60, 2))
     labels = [f"word{i}" for i in range(60)]
     shortest = int(np.linalg.norm(points[3], axis=1).argmin())
@@ -72,8 +35,6 @@ def test_of_sixty_tokens_the_longest_arrows_are_named_and_a_pressed_one_first(
         named = [int(each) for each in (tile.get_attribute("data-labels") or "").split()]
         assert len(named) >= 6
         assert set(named) <= set(own.tolist())
-    page.mouse.click(*place(page.locator("figure").nth(3), points[3, shortest]))
-    await_report(page, arrows=[shortest])
     page = open_file(planes_file(points, labels, held=[shortest]))
     for tile in page.locator("figure").all():
         expect(tile).to_have_attribute("data-labels", re.compile(f"^{shortest} "))
@@ -94,13 +55,9 @@ def test_all_arrows_are_grey_but_those_held_or_under_the_pointer(open_file: Open
     expect(page.locator(".tip")).to_have_text("a · Layer 2(0.000, -1.000)")
     expect(figures.first).to_have_attribute("data-lit", "0")
     assert lit_in(page) == {"0"}
-    page.mouse.click(*place(figures.nth(1), points[1, 0]))
-    await_report(page, arrows=[0])
     page.keyboard.down("Shift")
     page.mouse.click(*place(figures.first, points[0, 2]))
     await_report(page, arrows=[1, 2])
-    page.mouse.click(*place(figures.first, points[0, 1]))
-    await_report(page, arrows=[])
     page.keyboard.up("Shift")
     page.mouse.move(2, 2)
     expect(figures.first).to_have_attribute("data-lit", "1")
@@ -110,49 +67,37 @@ def test_the_pair_that_home_names_is_held_and_the_plane_of_one_layer_is_large(go
     page = goto(f"/vectors?text={BOOK}")
     expect(page.locator("figure")).to_have_count(6)
     assert lit_in(page) == {"3", "9"}  # book and it
+    page.locator("figure canvas").nth(3).press("ArrowLeft")
+    page.keyboard.press("Enter")
+    follow(page, "pick=1[12](&|$)")
+    expect(page.locator("figure canvas").nth(3)).to_be_focused()  # the keyboard stays
+    page.keyboard.press("Escape")
+    follow(page, "^(?!.*pick=)")
     page.get_by_role("radio", name="one layer").click()
     follow(page, "show=one")
     expect(page.locator("figcaption")).to_have_text(re.compile(r"^Layer 4\d+\s% \+ \d+\s%$"))
     assert box_of(page.locator("figure"))["height"] > 450
 
 
-def test_the_projection_page_begins_with_it_on_book(goto: Open) -> None:
+def test_the_panel_of_a_part_is_first_and_a_square_opens_its_table(goto: Open) -> None:
     page = goto(f"/projection?text={BOOK}")
-    expect(answer_of(page)).to_have_text(LIKE)
-    expect(page.locator("figcaption").first).to_contain_text(re.compile(r"[+-]0\.\d\d"))
     figures = page.locator(".st-key-projection_planes figure")
     expect(figures).to_have_count(6)
     for figure in figures.all():  # book, it, it along book
         named = (figure.get_attribute("data-labels") or "").split()
         assert sorted(named) == ["0", "1", "2"]
-
-
-@pytest.mark.parametrize(
-    ("part", "first", "badge", "detail"),
-    [
-        ("like", "Do it and book attend to the same words?", "Projection quality", "variance"),
-        ("to", "Does it attend to book?", "23 of 72 heads above uniform", "With uniform attention"),
-    ],
-)
-def test_the_panel_of_a_part_comes_first_with_an_answer_that_a_phone_shows_too(
-    goto: Open, part: str, first: str, badge: str, detail: str
-) -> None:
-    """And behind one badge is how far the panel can be trusted."""
-    page = goto(f"/projection?text={BOOK}&part={part}", width=390, height=844)
-    expect(answer_of(page)).to_be_visible()
     titles = page.locator(".st-key-projection_layers .annotation-text")
-    expect(titles).to_have_count(2)
-    assert min(titles.all(), key=lambda title: box_of(title)["y"]).text_content() == first
-    page.get_by_role("button", name=badge).click()
-    expect(page.get_by_test_id("stPopoverBody")).to_contain_text(detail)
+    for part, first in (
+        ("like", "Do it and book attend to the same words?"),
+        ("to", "Does it attend to book?"),
+    ):
+        goto(f"/projection?part={part}", width=1280, height=720)
+        expect(titles).to_have_count(2)
+        assert 20 < words_in_view(page) <= 60
+        assert min(titles.all(), key=lambda title: box_of(title)["y"]).text_content() == first
+    page.get_by_role("button", name="23 of 72 heads above uniform").click()
+    expect(page.get_by_test_id("stPopoverBody")).to_contain_text("With uniform attention")
     page.keyboard.press("Escape")
-    page.set_viewport_size({"width": 1280, "height": 720})
-    settle(page)
-    assert 20 < words_in_view(page) <= 60
-
-
-def test_a_clicked_square_opens_that_heads_table(goto: Open) -> None:
-    page = goto(f"/projection?text={BOOK}&part=to")
     click_head(page, "projection_heads", 4, 2)
     follow(page, "/heatmap")
     expect(page.get_by_role("grid")).to_have_attribute("aria-label", re.compile("of L4 H2,"))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import cache
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -37,15 +36,13 @@ if TYPE_CHECKING:
 _IGNORE = "const ignore = () => {}"
 _NOTE = """window.told = []
 const ignore = (_, { at, serial, ...report }) => window.told.push(report)"""
+BOOK = first.first_of(first.TEXT).trace  # of "Oh, this book? I've enjoyed it.", as pages draw it
+WEIGHTS = BOOK.attention(3, 1)
+NAMES = [token.display for token in BOOK.tokens]
+IT, BOOK_AT = 10, 4  # positions from 0
 _IS_TOLD = """(part) => Object.entries(part).every(
   ([name, value]) => JSON.stringify(window.told.at(-1)?.[name]) === JSON.stringify(value)
 )"""
-
-
-@cache
-def first_trace(model: str = first.TEXT) -> Trace:
-    """What pages draw of the model's first input, to the last bit: it came with the app."""
-    return first.first_of(model).trace
 
 
 def trace_of(
@@ -93,7 +90,7 @@ def head_view_file(
         1,
         [ATTENTION],
         {theme: token_colours(trace.shape[1], theme) for theme in ("light", "dark")},
-        None if found is None else {"layer": labels[found.layer]} | _places(found),
+        None if found is None else asdict(found) | {"layer": labels[found.layer]},
     )
     layers = {layer: LayerPayload.drawn(trace, layer) for layer in range(trace.shape[0])}
     return file_of("head_view", pack_head_view(trace, layers, ATTENTION.value, facts))
@@ -120,13 +117,12 @@ def arcs_file(trace: Trace) -> str:
     return file_of("arcs", pack_arcs(trace, layers, facts))
 
 
-def planes_file(
-    points: NDArray[Any], labels: Sequence[str], held: Sequence[int] = (), colour: str = "#117766"
-) -> str:
-    arrows = [Arrow(label, colour, label) for label in labels]
+def planes_file(points: NDArray[Any], labels: Sequence[str], held: Sequence[int] = ()) -> str:
+    arrows = [Arrow(label, "#117766", label) for label in labels]
     titles = [f"Layer {plane + 1}" for plane in range(len(points))]
-    given = {"held": held, "on_pick": print}
-    return file_of("points", sent_by(show_planes, points, arrows, titles, ["50 %"] * 9, **given))
+    shares = ["50 %"] * len(points)
+    sent = sent_by(show_planes, points, arrows, titles, shares, held=held, on_pick=print)
+    return file_of("points", sent)
 
 
 def patches_file(trace: Trace, **view: Any) -> str:
@@ -137,10 +133,6 @@ def patches_file(trace: Trace, **view: Any) -> str:
     heat = {"from": both.key, "to": both.query}
     facts = PatchesView(usual | view, 1, patches.first + 3, heat)
     return file_of("patches", pack_patches(trace, patches, layers, facts))
-
-
-def _places(link: FoundLink) -> dict[str, int]:
-    return {name: getattr(link, name) for name in ("head", "query", "key")}
 
 
 def sent_by(show: Callable[..., None], *given: Any, **named: Any) -> bytes:

@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 _AXE = HERE.parent / "scripts/node_modules/axe-core/axe.min.js"
 MIN_SIZE = 12.0  # CSS pixels; what counts is the number that a browser computes
 MIN_CONTRAST = 4.5
-_TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # Rules that Streamlit's own elements break, where a violation matches: the menu's sections are
 # <div>s between <ul> and <li>, seen from either.
 STREAMLITS_OWN = {"list": r"stSidebarNavItems", "listitem": r"<li class=\"st-emotion-cache"}
@@ -75,11 +75,7 @@ def wait_until_drawn(page: Page) -> None:
 
 def texts_of(page: Page) -> list[Text]:
     """All texts of the page, on canvases too where :func:`watch_canvases` was called."""
-    body = _script("measure.js")
-    rows: list[dict[str, Any]] = page.evaluate(
-        f"() => {{ {body}; return [...measureTexts(), ...measureCanvases()] }}"
-    )
-    return [Text(**row) for row in rows]
+    return [Text(**row) for row in _measured(page, "[...measureTexts(), ...measureCanvases()]")]
 
 
 def unreadable(texts: Iterable[Text]) -> list[Text]:
@@ -93,17 +89,12 @@ def unreadable(texts: Iterable[Text]) -> list[Text]:
 
 def violations_of(page: Page) -> list[tuple[str, str]]:
     """What axe finds on the page: a rule, and where."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(_AXE.read_text("utf-8"))
-    found: list[dict[str, Any]] = page.evaluate(
-        "(values) => axe.run({ exclude: ['#stFloatingOverlayPortal'] },"  # left by shut menus
-        "{ resultTypes: ['violations'], runOnly: values })"
-        ".then(({ violations }) => violations)",
-        list(_TAGS),
-    )
+    overlay = "#stFloatingOverlayPortal"  # left by shut menus
+    only = f"{{ resultTypes: ['violations'], runOnly: {_TAGS} }}"
+    call = f"axe.run({{ exclude: ['{overlay}'] }}, {only}).then((found) => found.violations)"
     return [
         (rule["id"], f"{node['target']} {node['html'][:160]}")
-        for rule in found
+        for rule in _measured(page, call)
         for node in rule["nodes"]
     ]
 
@@ -115,31 +106,27 @@ def is_streamlits(rule: str, where: str) -> bool:
 
 def cut_labels(page: Page) -> list[str]:
     """Labels of controls that are cut, options of menus and what is behind "More" included."""
-    cut = [*_labels(page, "cutLabels()"), *_cut_options(page)]
-    for more in page.get_by_test_id("stPopoverButton").filter(has_text=re.compile("^More")).all():
-        if not more.is_visible():
-            continue
-        more.evaluate("(node) => node.click()")  # no tip is left behind
-        page.get_by_test_id("stPopoverBody").wait_for()
-        cut += _labels(page, "cutLabels()")
-        page.keyboard.press("Escape")
-    return cut
-
-
-def _cut_options(page: Page) -> list[str]:
-    """What is cut of the options of all menus in view."""
-    cut: list[str] = []
+    cut = _measured(page, "cutLabels()")
     for menu in page.locator("[data-testid=stSelectbox] input").all():
         if menu.is_visible():
             menu.click()
             page.locator("[role=option]").first.wait_for()
-            cut += _labels(page, "cutOptions()")
+            cut += _measured(page, "cutOptions()")
+            page.keyboard.press("Escape")
+    for more in page.get_by_test_id("stPopoverButton").filter(has_text=re.compile("^More")).all():
+        if more.is_visible():
+            more.evaluate("(node) => node.click()")  # no tip is left behind
+            page.get_by_test_id("stPopoverBody").wait_for()
+            cut += _measured(page, "cutLabels()")
             page.keyboard.press("Escape")
     return cut
 
 
-def _labels(page: Page, call: str) -> list[str]:
-    found: list[str] = page.evaluate(f"() => {{ {_script('labels.js')}; return {call} }}")
+def _measured(page: Page, call: str) -> list[Any]:
+    """What a call in measure.js gives, for which axe is loaded."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(_AXE.read_text("utf-8"))
+    found: list[Any] = page.evaluate(f"() => {{ {_script()}; return {call} }}")
     return found
 
 
@@ -154,5 +141,5 @@ def words_in_view(page: Page) -> int:
 
 
 @cache
-def _script(name: str) -> str:
-    return (HERE / name).read_text("utf-8")
+def _script() -> str:
+    return (HERE / "measure.js").read_text("utf-8")
