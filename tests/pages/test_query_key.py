@@ -41,19 +41,6 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Clouds]:
     return result
 
 
-@pytest.mark.parametrize(
-    ("distance", "criterion"),
-    [("euclidean", "pearson"), ("squared euclidean", "weighted"), ("cosine", "pearson")],
-)
-def test_the_page_names_its_criterion_and_distance(distance: str, criterion: str) -> None:
-    app = open_app("query_key", part="heads", criterion=criterion, distance=distance)
-    names = {"pearson": "Pearson, all pairs", "weighted": "weighted (AttentionViz)"}
-    assert f"c by: {names[criterion]}." in said(app)
-    assert f"{distance.replace('eu', 'Eu')} distance, normalized, with the row-centred" in said(app)
-    assert "nan" not in said(app)
-    assert f"in {72 if criterion == 'weighted' else 0} fewer than" in said(app)
-
-
 def test_red_lines_join_the_pair_of_home_and_another_text_gets_its_own() -> None:
     app, link = open_app("query_key", text=CAPYBARA), find_link(minilm_trace(CAPYBARA))
     assert link is not None
@@ -70,59 +57,11 @@ def test_a_link_keeps_its_own_red_lines() -> None:
     assert "some of it is not in this text" in alerts(app)
 
 
-def test_the_notebooks_search_shows_what_it_shows() -> None:
-    app = open_app("query_key", part="search", text=CAPYBARA, layer="1")
-    text = said(app)
-    assert "Best: a = −0.5, c = −2" in text
-    assert "flat along c" in text
-    assert "on the edge of its range" in text
-    assert "near $-1$" in text
-    assert list(app.table[0].value.iloc[-1]) == ["-0.5", "-2", "0.684534"]
-
-
-def test_a_wide_range_of_a_finds_an_optimum_inside() -> None:
-    app = open_app("query_key", part="search", text=CAPYBARA, layer="1", a_range="50", steps="41")
-    text = said(app)
-    assert "inside its range" in text
-    assert (app.query_params["a_range"], app.query_params["steps"]) == ("50", "41")
-    assert "c_range" not in app.query_params  # it is as usual
-
-
 def test_where_the_search_finds_nothing_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     still = np.ones((2, 3, 4))
     nothing = grid_search(still, still, [0.0], [1.0])
     monkeypatch.setattr(search_module, "search_of", lambda _: nothing)
     assert "There is no correlation" in alerts(open_app("query_key", text=BOOK, part="search"))
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "words"),
-    [
-        ("criterion", "weighted", "pairs carry weight (fewer than 30): c stays 1"),
-        ("distance", "cosine", "c changes nothing"),
-    ],
-)
-def test_where_c_is_not_chosen_that_is_said(key: str, value: str, words: str) -> None:
-    assert words in alerts(open_app("query_key", part="search", **{key: value}))
-
-
-def test_lines_to_hidden_tokens_are_counted() -> None:
-    app = open_app("query_key", hide="1", head="2", layer="1")
-    assert "lines lead to hidden tokens" in said(app)
-    assert alerts(app) == ""
-
-
-def test_softmax_does_not_see_row_means_and_neither_does_the_verdict() -> None:
-    """With products that move along with the keys, the page said "made it worse" of this head."""
-    text = said(open_app("query_key", text=BOOK, layer="1", head="8"))
-    assert "correlate −0.19 raw" in text
-    assert "−0.63 normalized with c = 1.56" in text
-    assert "for 7.7 %, 7.7 % and 23 % of the queries: **normalization made it better**" in text
-
-
-def test_the_table_of_heads_counts_those_that_normalization_helped() -> None:
-    page = open_app("query_key", text=BOOK, part="heads")
-    assert "helped **10 of 72** heads by correlation, **7** by" in said(page)
 
 
 def test_axes_that_were_turned_and_red_lines_are_named(drawn: list[Clouds]) -> None:

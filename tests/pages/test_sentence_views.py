@@ -34,51 +34,6 @@ def test_impossible_values_are_reported_once_and_replaced() -> None:
     assert alerts(app) == ""
 
 
-LONG = sentence_of(80)
-BOOKS = "the book and "
-
-
-READINGS: list[tuple[str, dict[str, str], tuple[str, ...]]] = [
-    ("heatmap", {}, ("Rows add up to 1; a column",)),
-    ("heatmap", {"head": "max"}, ("Rows add up to 1.",)),
-    ("heatmap", {"hide": "1"}, ("Special tokens hidden: 2.",)),
-    ("heatmap", {"values": "scores", "head": "3"}, ("softmax turns a row of one head, special",)),
-    ("head_view", {"weigh": "value"}, ("attention times the length of the value; the widest",)),
-    ("head_view", {"weigh": "transformed"}, ("the value after the output projection",)),
-    ("head_view", {"text": LONG}, ("Lines with an end out of view are fainter",)),
-    ("model_view", {}, ("6 × 12 heads of 13 × 13 tokens.", "Lines go from the token that attends")),
-    ("model_view", {"style": "tiles"}, ("Rows attend, columns are attended to",)),
-    ("model_view", {"text": BOOKS * 20}, ("500 of 3,844 in a tile, 2,000 when enlarged",)),
-    ("model_view", {"text": BOOKS * 80}, ("is the largest of 2 × 2 weights",)),
-    ("model_view", {"hide": "1"}, ("Special tokens hidden: 2.",)),
-    ("model_view", {**PAIR, "filter": "ab"}, ("heads of 6 × 7 tokens",)),
-    ("model_view", {**PAIR, "filter": "ba", "hide": "1"}, ("heads of 6 × 4 tokens",)),
-    (
-        "model_view",
-        {"pattern": "previous"},
-        ("Previous token: 1 of 72 heads** with more than 0.5", "0.08): L1 H3 1.00."),
-    ),
-    (
-        "model_view",
-        {"pattern": "next", **PAIR},
-        ("Next token: no head**", "The closest is L2 H9 0.47."),
-    ),
-    ("model_view", {"pattern": "sentence"}, ("The other sentence** cannot be measured here",)),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("page", "state", "sentences"), READINGS)
-def test_what_is_said_under_a_picture_is_true_for_what_is_shown(
-    page: str, state: dict[str, str], sentences: tuple[str, ...]
-) -> None:
-    text = said(open_app(page, **state))
-    for sentence in sentences:
-        assert sentence in text
-    many = page == "model_view" and BOOKS in state.get("text", "")
-    assert ("Drawn: the strongest" in text) == many
-
-
 def sent(app: AppTest) -> dict[str, Any]:
     """What the component gets."""
     return conftest.sent(app, "head_view")
@@ -157,18 +112,6 @@ def test_pairs_of_a_text_without_a_second_sentence_are_no_control() -> None:
     app.toggle(key="two").set_value(False).run()
     assert "Pairs" not in [group.label for group in app.button_group]
     assert "of 6 × 6 tokens" in said(app)
-
-
-@pytest.mark.parametrize("text", ["x", "book " * 200])
-def test_every_text_has_a_view_and_examples_with_numbers(text: str) -> None:
-    app = open_app("neuron_view", text=text)
-    app.session_state["neuron_view_presets"] = True
-    app.run()
-    assert alerts(app) == ""
-    assert "nan" not in said(app)
-    assert ("Lines with both ends out of view" in said(app)) == (len(text) > 500)
-    titles = [button.label for button in app.button]
-    assert "One token back" in titles
 
 
 TIRED = "The animal didn't cross the street because it was too tired."

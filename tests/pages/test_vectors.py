@@ -16,64 +16,6 @@ from tests.pages.conftest import alerts, said, sent
 TAB20 = {"tab20": "1"}
 
 
-def test_the_grid_begins_with_the_chapters_picture() -> None:
-    text = said(open_app("vectors"))
-    assert "Arrows are attention rows (mean over heads)" in text
-    assert "Directions of two layers do not compare." in text
-    assert "Only the longest arrows are named" not in text
-
-
-def test_one_token_gets_a_sentence_instead_of_empty_planes() -> None:
-    app = open_app("vectors", text="book")
-    assert "type at least two words" in alerts(app)
-    assert "Arrows are" not in said(app)
-    assert alerts(open_app("vectors", text="book", special="1")) == ""
-
-
-def test_of_many_tokens_the_page_says_which_are_named() -> None:
-    app = open_app("vectors", text="one two three four five six seven eight " * 4)
-    assert "Only the longest arrows are named, and those held." in said(app)
-
-
-@pytest.mark.parametrize(
-    ("state", "answer"),
-    [
-        (
-            {},
-            "**`it` and `book` attend most alike in layer 6**: cosine 0.73 in full space (",
-        ),
-        ({"pick": "5"}, "**In layer 3, `book` attends most like `oh`**: cosine 0.88"),
-        ({"show": "one layer", "layer": "4"}, "**`it` and `book` in layer 4**: cosine −0.29"),
-        ({"pick": "2,3,12"}, "**In layer 6, `oh` and `.` attend most alike**: cosine 0.97"),
-        ({"draw": "keys", "pick": "5"}, "`book` has keys most like those of `"),
-    ],
-)
-def test_the_title_says_what_the_held_tokens_are_most_like(
-    state: dict[str, str], answer: str
-) -> None:
-    """At first those are the pair that Home names."""
-    assert answer in said(open_app("vectors", **state))
-
-
-@pytest.mark.parametrize(
-    ("state", "sentence"),
-    [
-        (
-            {"head": "median"},
-            "Arrows are attention rows (median over heads)",
-        ),
-        ({"head": "5"}, "(head 5)"),
-        ({"norm": "0"}, "pairs within 18° in a plane, **"),
-        ({"draw": "keys"}, "Arrows are keys (all heads together)"),
-        ({"draw": "values", "head": "3", "show": "one layer"}, "Arrows are values (head 3)"),
-        ({"draw": "hidden states"}, "hidden states (as the layer receives them)"),
-    ],
-)
-def test_the_grid_says_what_is_drawn(state: dict[str, str], sentence: str) -> None:
-    app = open_app("vectors", **state)
-    assert sentence in said(app)
-
-
 def test_queries_and_keys_are_written_out_beside_their_arrows() -> None:
     """Q, K and its transpose, and S in which row 1, column 1 is q of "oh" times k of "oh"."""
     app = open_app("vectors", draw="queries", show="one layer", layer="4", head="2")
@@ -139,16 +81,6 @@ def test_another_text_gets_a_pair_of_its_own() -> None:
     app.text_area(key="text").set_value("The brown capybara is sleeping now.").run()
     assert app.selectbox(key="a").value != app.selectbox(key="b").value
     assert alerts(app) == ""
-
-
-def test_one_token_is_no_pair() -> None:
-    app = open_app("projection", text="x")
-    assert "type a sentence with two different words" in alerts(app)
-
-
-def test_a_token_on_itself_is_measured() -> None:
-    app = open_app("projection", a="book", b="book")
-    assert "**In every layer `book` and `book` attend to the same words" in said(app)
 
 
 NAN = float("nan")
