@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -22,15 +20,12 @@ def test_queries_and_keys_are_written_out_beside_their_arrows() -> None:
     trace = trace_text(load("bundled/minilm"), "Oh, this book? I've enjoyed it.")
     queries, keys = (each[3, 1, 1:-1].astype(float) for each in (trace.queries, trace.keys))
     written = {each.value.strip("$\n ").split(" = ")[0]: each.value for each in app.latex}
-    assert list(written) == ["Q", "K", r"K^{\top}", "S"]
-    q, k, transposed, s = written.values()
-    assert (r"_{11\times32}" in q.replace("underset{", "_{"), "32\\times11" in transposed) == (1, 1)
-    assert f"bmatrix}}{queries[0, 0]:.2f} & {queries[0, 1]:.2f} & \\cdots" in q
-    assert f"& {keys[-1, -1]:.2f}\\end" in k
-    assert f"bmatrix}}{keys[0, 0]:.2f} & {keys[1, 0]:.2f} &" in transposed
-    products = queries @ keys.T
-    assert f"bmatrix}}{products[0, 0]:.2f} & {products[0, 1]:.2f} &" in s
-    assert "11\\times11" in s
+    matrices = {"Q": queries, "K": keys, r"K^{\top}": keys.T, "S": queries @ keys.T}
+    assert list(written) == list(matrices)
+    for name, matrix in matrices.items():
+        assert f"bmatrix}}{matrix[0, 0]:.2f} & {matrix[0, 1]:.2f} & \\cdots" in written[name]
+        assert f"& {matrix[-1, -1]:.2f}\\end" in written[name]
+        assert "\\times".join(map(str, matrix.shape)) in written[name]
     assert "For L4 H2: rows of Q are queries" in said(app)
     assert "multiplies by 0.1768 before" in said(app)  # 1 / sqrt(32)
     assert not open_app("vectors", draw="values").latex
@@ -53,18 +48,6 @@ def test_picks_go_when_their_tokens_go() -> None:
     assert app.multiselect(key="pick").value == []
 
 
-def test_the_answer_comes_first_on_the_projection_page() -> None:
-    """In the title: of one part whether the two attend alike, of the other whether one attends."""
-    app = open_app("projection")
-    assert LIKE in said(app)
-    assert "gives 0.93" not in said(app)
-    assert next(header.value for header in app.header) == "`it` along `book` in each layer's plane"
-    app = open_app("projection", part="to")
-    assert "**L4 H2 gives 0.93 of `it`'s attention to `book`**, the most of any head." in said(app)
-    assert LIKE not in said(app)
-    assert [header.value for header in app.header] == ["Which heads link these two words?"]
-
-
 def test_a_badge_says_how_far_a_part_can_be_trusted() -> None:
     """The variances that planes keep; the heads above a thirteenth."""
     trace = trace_text(load("bundled/minilm"), "Oh, this book? I've enjoyed it.")
@@ -84,48 +67,27 @@ def test_another_text_gets_a_pair_of_its_own() -> None:
 
 
 NAN = float("nan")
-LIKE = "**Only in layer 6 do `it` and `book` attend to the same words**: cosine 0.73 in full space"
 
 
 @pytest.mark.parametrize(
-    ("in_plane", "where"),
+    ("in_full", "where"),
     [
-        ([0.1, 0.2, 0.9, 0.8, 1.0, 0.71], "Only in layers 3–6 do"),
-        ([0.1, -0.9, 0.3, NAN, 0.7071, 0.5], "Only in layer 5 do"),
-        ([0.1, 0.2, 0.3, 0.0, 0.5, 0.71], "Only in layer 6 do"),
-        ([0.9, 0.8, 0.9, 0.8, 1.0, 0.71], "In every layer"),
-        ([0.9, 0.8, 0.3, NAN, 0.9, 0.7], "Only in layers 1–2 and 5 do"),
-        ([NAN] * 6, "In no layer do"),
+        ([0.1, 0.2, 0.9, 0.8, 1.0, 0.71], "Only in layers 3–6 do it and book"),
+        ([0.1, -0.9, 0.3, NAN, 0.7071, 0.5], "Only in layer 5 do it and book"),
+        ([0.9, 0.8, 0.3, NAN, 0.9, 0.7], "Only in layers 1–2 and 5 do it and book"),
+        ([0.9, 0.8, 0.9, 0.8, 1.0, 0.71], "In every layer it and book"),
+        ([-0.08, 0.07, 0.43, 0.1, NAN, 0.2], "In no layer do it and book"),
     ],
 )
 def test_the_answer_names_the_layers_in_which_two_tokens_are_alike(
-    in_plane: list[float], where: str
+    in_full: list[float], where: str
 ) -> None:
-    answer = headline("like", a_pair(in_plane, 0.9), "it", "book")
-    assert answer.startswith(f"**{where} it and book attend to the same words**: cosine ")
-
-
-def test_what_only_a_plane_shows_does_not_decide() -> None:
-    """Of pairs that are alike in a plane, most are not in full space."""
-    pair = a_pair([-0.08, 0.07, 0.43, 0.1, NAN, 0.2], 0.9)
-    pair = replace(pair, in_plane=np.array([0.9, 0.8, 0.1, 0.1, NAN, 0.2]))
-    assert pair.same_way == ()
-    assert headline("like", pair, "graz", "##s") == (
-        "**In no layer do graz and ##s attend to the same words**: cosine at most 0.43 in full"
-        " space (layer 3). Planes keep 66\xa0% of the variance."
-    )
-
-
-def test_no_head_that_gives_less_than_a_hundredth_is_named() -> None:
-    answer = "**No head gives as much as 0.01 of it's attention to book.**"
-    assert headline("to", a_pair([0.1] * 6, 0.004), "it", "book") == answer
-
-
-def a_pair(in_plane: list[float], weight: float) -> PairProjection:
-    a_to_b = np.full((6, 3), 0.001)
-    a_to_b[3, 1] = weight
-    lengths = np.array(in_plane)
-    same = {"in_plane": lengths, "in_full": lengths, "uniform": lengths}
-    weights = {"a_to_b": a_to_b, "b_to_a": a_to_b}
-    kept, numbers = np.full(6, 0.66), tuple(range(1, 7))
-    return PairProjection(np.zeros((6, 3, 2)), kept=kept, layer_labels=numbers, **same, **weights)
+    """In full space: what only a plane shows does not decide."""
+    planes, weights, numbers = np.ones(6), np.full((6, 3), 0.004), tuple(range(1, 7))
+    full, kept, places = np.array(in_full), np.full(6, 0.66), np.zeros((6, 3, 2))
+    pair = PairProjection(places, planes, full, weights, weights, planes, kept, numbers)
+    most = " at most 0.43 in full space (layer 3). Planes keep 66\xa0% of" * (where[3:5] == "no")
+    answer = f"**{where} attend to the same words**: cosine{most}"
+    assert headline("like", pair, "it", "book").startswith(answer)
+    none = "**No head gives as much as 0.01 of it's attention to book.**"
+    assert headline("to", pair, "it", "book") == none
