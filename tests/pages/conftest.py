@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import os
 import time
 from base64 import b64decode
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from core.screens.atlas.corpus import making
 from core.screens.atlas.corpus.entry import keep_atlas
 from core.screens.atlas.head import single
 from core.screens.heads import effects, effects_corpus, measured
+from core.ui import cache
 from core.ui.serve import visitor
 from tests.components.received import received
 
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
 
 
 # Each AppTest reads the metadata of every installed package, most of the time a page takes.
-manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+manifest_scanner.scan_component_manifests = functools.cache(
+    manifest_scanner.scan_component_manifests
+)
 _models: dict[tuple[object, ...], LoadedModel] = {}
 ATLASES: dict[tuple[str, str], AtlasEntry] = {}  # of the sample corpus
 
@@ -113,6 +116,20 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     connect_from("127.0.0.1")
     return connect_from
+
+
+@pytest.fixture
+def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names that the cache of models was asked for."""
+    names: list[str] = []
+    working = cache.model
+
+    def noted(name: str, *modality: Any) -> object:
+        names.append(name)
+        return working(name, *modality)
+
+    monkeypatch.setattr(cache, "model", noted)
+    return names
 
 
 BOOK = "Oh, this book? I've enjoyed it."

@@ -38,20 +38,6 @@ _asked_for_real, _models = hub._model_info, cache.loaded_model
 
 
 @pytest.fixture
-def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names that the cache of models was asked for."""
-    names: list[str] = []
-    working = cache.model
-
-    def noted(name: str, *modality: Any) -> object:
-        names.append(name)
-        return working(name, *modality)
-
-    monkeypatch.setattr(cache, "model", noted)
-    return names
-
-
-@pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[StandInHub]:
     """A hub with the model of the novels, and an empty cache for what is downloaded."""
     monkeypatch.setattr(hub, "_model_info", _asked_for_real)

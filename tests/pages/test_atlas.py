@@ -3,33 +3,43 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+from core.analysis.projections import joint_embedding
+from core.analysis.projections.umap_process import ProjectionError
 from core.atlas.data import Measured, ModelFaithfulness
+from core.atlas.one_head import draw_sentences
 from core.corpus.reading import CorpusTable, read_table
 from core.corpus.sample import sample_sentences
+from core.model import load, trace_text
 from core.model.opening.catalog import bundled_folder
+from core.screens.atlas import layouts
 from core.screens.atlas.corpus import entry, making, source
-from core.ui import cache
+from core.screens.atlas.head import contexts
 from core.vocabulary import percent
 from tests.opening import open_app
 from tests.pages.atlases import CAUSAL, LINES, of_lines, opened, paste, small
-from tests.pages.conftest import alerts, said
+from tests.pages.conftest import alerts, pick, said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
     from streamlit.testing.v1 import AppTest
 
+    from core.atlas import Atlas
+    from core.components.contexts import ContextGroup
+    from core.components.points import AtlasCloud
 
 pytestmark = pytest.mark.slow
 
 PARTS = ["heads", "one"]
-MODELS = ["bundled/minilm", "bundled/gpt2-novels"]
+MINILM = "bundled/minilm"
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",
     "it costs $x$ and $y$",
@@ -56,21 +66,18 @@ def show_part(app: AppTest, part: str) -> str:
     return said(app)
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_the_sample_is_built_at_once_and_every_part_is_there(model: str) -> None:
-    app = open_app("atlas", model=model, budget="1000")
+def test_the_sample_is_built_at_once_as_large_as_the_site_allows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_TOKENS", "1000")
+    app = open_app("atlas", budget="many", model=CAUSAL)
+    assert "This link asks for budget `many`" in alerts(app)
+    assert app.query_params["budget"] == "1000"
     for part in PARTS:
         text = show_part(app, part)
-        assert f"Atlas of `{model}`" in text
+        assert f"Atlas of `{CAUSAL}`" in text
         assert f"a random sample of {len(sample_sentences())}" in text
     assert "Build the atlas" not in [button.label for button in app.button]
-
-
-def test_a_budget_out_of_range_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADSCOPE_TOKENS", "1000")
-    app = open_app("atlas", budget="many")
-    assert "This link asks for budget `many`" in alerts(app)
-    assert app.query_params["budget"] == "1000"  # the most that this site allows
 
 
 def test_a_search_tells_how_much_it_found() -> None:
@@ -143,9 +150,9 @@ def test_a_file_is_read_once_however_often_the_page_runs(monkeypatch: pytest.Mon
     app.selectbox(key="atlas_text_column").set_value("id").run()
     app.run()
     assert read == ["once.csv"]
-    bad = upload(open_app("atlas", corpus="file"), "bad.txt", bytes(range(256)) * 40)
-    assert "`bad.txt`" in bad.run().error[0].value
-    assert read == ["once.csv", "bad.txt"]
+    bad = upload(open_app("atlas", corpus="file"), "<img src=x>.csv", bytes(range(256)) * 40)
+    assert "`<img src=x>.csv`" in bad.run().error[0].value
+    assert read == ["once.csv", "<img src=x>.csv"]
 
 
 def test_hostile_lines_stay_text_in_every_part_and_a_picked_token_is_quoted() -> None:
@@ -159,7 +166,7 @@ def test_hostile_lines_stay_text_in_every_part_and_a_picked_token_is_quoted() ->
 
 @pytest.mark.parametrize(
     ("lines", "model"),
-    [(["word"], MODELS[0]), (["a", "b"], CAUSAL), (["x"] * 8, CAUSAL), (["!" * 200], MODELS[0])],
+    [(["word"], MINILM), (["a", "b"], CAUSAL), (["x"] * 8, CAUSAL), (["!" * 200], MINILM)],
 )
 def test_tiny_corpora_have_every_part(lines: list[str], model: str) -> None:
     app = of_lines(lines, model=model, find="a")
@@ -196,43 +203,15 @@ def test_a_table_has_a_text_column_and_one_of_labels_if_it_is_called_so() -> Non
     assert "of sentence 1 · `good`:" in said(app)
 
 
-def test_a_file_that_is_not_a_corpus_is_refused_by_name() -> None:
-    for name, data in (
-        ("empty.txt", b""),
-        ("<img src=x>.csv", bytes(range(256)) * 40),
-        ("broken.jsonl", b'{"text": "a"\n{"text"'),
-    ):
-        app = upload(open_app("atlas", corpus="file"), name, data)
-        (error,) = app.error
-        assert f"`{name}`" in error.value
-        assert "Atlas of" not in said(app)
-
-
-def test_a_prepared_atlas_has_no_slow_projections() -> None:
-    app = opened(small(), projection="UMAP", find="she")
-    assert app.selectbox(key="projection").options == ["PCA"]
-    assert "This link asks for projection `UMAP`. A prepared atlas offers: `PCA`." in alerts(app)
-    assert "`she`: **2** matches" in said(app)
-    assert "label" in app.selectbox(key="colour").options
-
-
-@pytest.mark.parametrize("name", ["gpt2", "folder"])
 def test_from_elsewhere_a_prepared_atlas_names_no_model_but_those_in_the_box(
-    monkeypatch: pytest.MonkeyPatch, connect: Callable[..., None], name: str
+    connect: Callable[..., None], loaded: list[str], clouds: list[AtlasCloud]
 ) -> None:
-    name = str(bundled_folder()) if name == "folder" else name  # it would open at the machine
     connect("192.0.2.7")
-    asked: list[str] = []
-    working = cache.model
-
-    def noted(name: str, *modality: Any) -> object:
-        asked.append(name)
-        return working(name, *modality)
-
-    monkeypatch.setattr(cache, "model", noted)
-    app = opened(replace(small(), model=name), part="one", token="7")
-    assert "which this site does not offer" in said(app)
-    assert name not in asked
+    for name in ("gpt2", str(bundled_folder())):  # the folder would open at the machine
+        app = opened(replace(small(), model=name), part="one", token="7")
+        assert said(app).count("which this site does not offer") == 1
+        assert clouds[-1].lines is None
+        assert name not in loaded
 
 
 @pytest.mark.parametrize("name", [CAUSAL, "nowhere/at-all", "<img src=x onerror=alert(1)>"])
@@ -271,3 +250,153 @@ def test_where_no_query_has_two_keys_faithfulness_is_a_dash() -> None:
     text = said(app) + alerts(app)
     assert "correlate with r = —; the nearest key is the most attended one for — of" in text
     assert not re.search(r"\bnan\b", text)
+
+
+# ---- one head ------------------------------------------------------------------------------------
+
+
+def test_lines_lead_from_the_queries_of_the_sentence_to_their_keys_and_follow_the_head(
+    clouds: list[AtlasCloud],
+) -> None:
+    """Two of each query, to its most attended keys."""
+    app = opened(small(), part="one", layer="4", head="2", stage="normalized")
+    assert clouds[-1].lines is None
+    app.session_state["token"] = 14  # of the second sentence
+    app.run()
+    trace = trace_text(load(MINILM), LINES[1])
+    first = clouds[-1].sentence.index(1)
+    for layer in (3, 2):
+        pick(app, layer=str(layer + 1))
+        assert clouds[-1].title == f"L{layer + 1} H2"
+        lines = np.asarray(clouds[-1].lines)
+        ends = lines[:, :2].astype(int) - first
+        assert sorted(ends[:, 0]) == sorted([*range(len(trace.tokens))] * 2)
+        attention = trace.attention(layer, 1)
+        np.testing.assert_allclose(lines[:, 2], attention[*ends.T], atol=1e-5)
+        strongest = np.sort(attention, axis=1)[:, -2:].sum()
+        assert lines[:, 2].sum() == pytest.approx(strongest, abs=1e-4)
+
+
+@pytest.mark.usefixtures("clouds")
+def test_contexts_have_the_models_own_attention_and_sentences_are_run_once_for_all_heads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown: list[Sequence[ContextGroup]] = []
+    runs: list[Atlas] = []
+
+    def counted(atlas: Atlas) -> list[int]:
+        runs.append(atlas)
+        return draw_sentences(atlas)
+
+    monkeypatch.setattr(contexts, "show_contexts", lambda groups, **_: shown.append(groups))
+    monkeypatch.setattr(contexts, "draw_sentences", counted)
+    app = opened(small(), part="one", layer="4", head="2")
+    assert not shown
+    app.toggle(key="dossier").set_value(True).run()
+    assert app.query_params["dossier"] == "1"
+    assert re.search(r"; 2 of [\d,]+ contexts from each tenth", said(app))
+    titles = [re.split("[:,]", group.title)[0] for group in shown[-1]]
+    assert titles == [f"Decile {number}" for number in range(10, 0, -1)]
+    for context in shown[-1][0].contexts:
+        trace = trace_text(load(MINILM), LINES[context.number - 1])
+        assert list(context.tokens) == [token.display for token in trace.tokens]
+        np.testing.assert_allclose(context.weights, trace.attention(3, 1)[context.query], atol=1e-5)
+    pick(app, head="5")
+    pick(app, layer="2")
+    assert (len(shown), len(runs)) == (3, 1)
+
+
+# ---- UMAP that fails -----------------------------------------------------------------------------
+
+WHY = "UMAP refused these points."
+UMAP = {"corpus": "sample", "budget": "1000", "projection": "UMAP", "model": CAUSAL}
+HEADS = 16
+
+
+class Umap:
+    """In UMAP's place: the first components, or an error from a call on."""
+
+    def __init__(self) -> None:
+        self.calls, self.fails_from = 0, 0.0
+
+    def fit(self, rows: NDArray[np.float64], dimensions: int, *_: object) -> NDArray[np.float64]:
+        self.calls += 1
+        if self.calls > self.fails_from:
+            raise ProjectionError(WHY)
+        return rows[:, :dimensions]
+
+
+@pytest.fixture
+def umap(monkeypatch: pytest.MonkeyPatch) -> Umap:
+    """Nothing is laid out yet, and all that is asked fails until a test says otherwise."""
+    for each in entry.atlas_entries().values():
+        each.layouts.clear()
+        each.jobs.clear()
+    made = Umap()
+    monkeypatch.setattr(joint_embedding, "fit_umap", made.fit)
+    return made
+
+
+def until(app: AppTest, holds: Callable[[AppTest], bool], seconds: float = 60) -> AppTest:
+    """Run again, as the page does by itself, until it says so."""
+    deadline = time.monotonic() + seconds
+    while not holds(app):
+        assert time.monotonic() < deadline, alerts(app)
+        time.sleep(0.1)
+        app.run()
+        assert not app.exception
+    return app
+
+
+def failed(app: AppTest) -> bool:
+    return WHY in alerts(app)
+
+
+def way_out(app: AppTest) -> list[Any]:
+    return [button for button in app.button if button.label == "Try again"]
+
+
+def test_all_heads_that_stopped_on_an_error_go_on_where_they_were(umap: Umap) -> None:
+    umap.fails_from = 10
+    app = until(open_app("atlas", **UMAP), failed)
+    assert umap.calls == 11
+    app.run()
+    assert umap.calls == 11  # nobody asked for more
+    umap.fails_from = np.inf
+    way_out(app)[0].click().run()
+    until(app, lambda app: umap.calls == HEADS + 1 and not way_out(app))
+    assert alerts(app) == ""
+
+
+def test_coming_back_after_an_error_starts_again(
+    umap: Umap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = until(open_app("atlas", **UMAP), failed)
+    umap.fails_from = np.inf
+    with monkeypatch.context() as patch:
+        patch.setattr(layouts, "_FORGOTTEN_SECONDS", 0)
+        app.run()
+    until(app, lambda app: umap.calls == HEADS + 1 and not way_out(app))
+
+
+def test_a_head_alone_can_be_tried_again(umap: Umap) -> None:
+    app = open_app("atlas", **UMAP, part="one")
+    assert failed(app)
+    umap.fails_from = np.inf
+    way_out(app)[0].click().run()
+    assert not failed(app)
+    assert any("this atlas, UMAP" in caption.value for caption in app.caption)
+    assert not way_out(app)
+
+
+@pytest.mark.usefixtures("umap")
+def test_an_error_that_nobody_foresaw_ends_the_work_and_shows_no_path(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError("/srv/secret")
+
+    monkeypatch.setattr(layouts, "lay_out_head", fail)
+    app = open_app("atlas", **UMAP, layer="4", head="1")
+    until(app, lambda app: "UMAP of L4 H1 failed." in alerts(app))
+    assert "secret" not in alerts(app)

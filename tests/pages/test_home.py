@@ -9,7 +9,8 @@ import pytest
 
 from core.model import load, trace_text
 from core.model.language import next_words, text_classes
-from core.screens.home import take_report
+from core.screens import head_view, home
+from core.screens.images import view as images
 from core.ui import controls
 from tests.model.families import FAMILIES, build
 from tests.model.language.checkpoints import build_with_head
@@ -18,6 +19,7 @@ from tests.pages.conftest import BOOK, said, sent
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import ModuleType
 
     import pandas as pd
     from streamlit.testing.v1 import AppTest
@@ -83,20 +85,28 @@ def test_what_is_picked_in_the_picture_goes_on_to_other_pages() -> None:
 
 
 @pytest.mark.parametrize(
-    "report",
-    [{}, {"layer": 4, "head": 2}, {"layer": "<b>", "head": 2}, {"layer": "4", "head": 0}],
+    ("view", "report"),
+    [
+        (home, {}),
+        (home, {"layer": 4, "head": 2}),
+        (home, {"layer": "<b>", "head": 2}),
+        (home, {"layer": "4", "head": 0}),
+        (head_view, {}),
+        (head_view, {"layer": 4, "heads": "x", "hide": "1"}),
+        (images, {"layer": 3, "only_patches": "yes", "other": "x"}),
+    ],
 )
-def test_what_is_no_state_is_not_picked(report: dict[str, Any]) -> None:
-    assert taken(report) == {}
+def test_what_is_no_state_is_not_picked(view: ModuleType, report: dict[str, Any]) -> None:
+    assert taken(report, view) == {}
     assert taken({"layer": "4", "head": 2, "cell": [1, 2, 3]})["cell"] == []
 
 
-def taken(report: dict[str, Any]) -> dict[str, Any]:
-    """The controls that a report picks."""
+def taken(report: dict[str, Any], view: ModuleType = home) -> dict[str, Any]:
+    """The controls that a report of a view picks."""
     picked: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(controls, "pick", picked.update)
-        take_report(report)
+        patch.setattr(controls, "pick", lambda **values: picked.update(values))
+        view.take_report(report)
     return picked
 
 

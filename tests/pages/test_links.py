@@ -104,6 +104,7 @@ ODD = "<b>99"
         ("head_view", {}, {"weigh": "<script>", "from": "99"}),
         ("query_key", {}, {"point": "q99", "c_range": "x"}),
         ("patterns", {"part": "one"}, {"whole": "all", "head": "99"}),
+        ("images", {}, {"patch": "r99c1", "direction": "up", "head": "99"}),
         ("anomalies", {}, {"anomaly": "odd"}),  # of images alone
         ("anomalies", {"anomaly": "moved"}, {"latent": ODD, "layer": ODD}),
         ("atlas", {}, {"corpus": ODD, "part": ODD}),

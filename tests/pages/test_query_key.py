@@ -25,7 +25,7 @@ from core.ui.cache import TraceKey
 from tests.analysis.pictures import image_trace, picture
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, press_example, said, sent, table_of
-from tests.pages.vision import model_folder, open_image
+from tests.pages.vision import open_image
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -180,32 +180,6 @@ def test_the_table_says_what_heads_follow_and_examples_name_them_once_measured(
     assert {key: app.session_state[key] for key in state} == state
     assert sent(app, "points")["heads"] == [name]
     assert f"**{name}** " in said(app)
-
-
-OLD_LINKS: list[tuple[dict[str, str], dict[str, object]]] = [
-    ({}, {"part": "picture", "stage": "all three", "colour": "type", "hide": True}),
-    (
-        {"part": "points", "colour": "hue", "stage": "raw"},
-        {"part": "picture", "colour": "hue", "stage": "raw"},
-    ),
-    ({"part": "faithful", "sound": "loud"}, {"part": "picture"}),
-]
-
-
-@pytest.mark.parametrize(("link", "state"), OLD_LINKS, ids=str)
-def test_a_link_to_the_space_of_patches_opens_the_same_here(
-    link: dict[str, str], state: dict[str, object]
-) -> None:
-    """It said that it shows an image only by its address."""
-    app = open_app("patch_space", model=model_folder(), image="three-shapes", **link)
-    assert [title.value for title in app.title] == ["Queries and keys"]
-    expected = {"input": "image", "image": "three-shapes"} | state
-    assert {key: app.session_state[key] for key in expected} == expected
-    assert alerts(app) == ""
-    if state.get("part") == "picture":
-        data = sent(app, "points")
-        assert (data["sources"], data["targets"]) == ([], [])  # nothing was chosen there
-        assert data["grid"] is not None
 
 
 @pytest.mark.parametrize("colour", ["position", "place"])

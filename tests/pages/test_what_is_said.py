@@ -75,6 +75,8 @@ SAID: dict[str, tuple[str, ...]] = {
     "query_key?layer=1&head=8": ("−0.63 normalized with c = 1.56", "made it better**"),
     f"{TURNED}&head=4": (f"{WHERE} `brown` → `##bara` 0.264. Other chosen pairs are dashed.",),
     f"{TURNED}&head=1": (f"{WHERE} none.",),
+    "images?head=2": ("pinker",),
+    "images?head=max&direction=to&only_patches=1": ("greener",),
     "patterns": ("Letters are the most specific pattern", "13 tokens: a hint."),
     "patterns?score=distance": ("The uniform baseline is 4.31 tokens.",),  # (n² − 1) / 3n
     "patterns?score=same_token": ("Not defined here. No token occurs twice in this text.",),
