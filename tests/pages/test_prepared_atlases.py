@@ -13,6 +13,7 @@ from core.atlas.saved import ATLAS
 from core.model import load, trace_images
 from core.model.sample_images import BOX, open_box
 from core.screens.atlas.corpus.source import prepared_atlases
+from core.vocabulary import percent
 from tests.atlas.files import save_atlas, write_folder
 from tests.model.image.families import image
 from tests.opening import open_app
@@ -139,7 +140,7 @@ def test_a_patch_is_drawn_as_itself_and_opens_its_image(clouds: list[AtlasCloud]
     assert cloud.patched[TOKENS : TOKENS + 2].tolist() == [False, True]  # CLS first
     assert list(BOX.values())[1].title in said(app)
     share = trace.attention(1, 2)[3, 1:].sum()
-    assert f"{100 * share:.0f} % of its attention goes to patches" in said(app)
+    assert f"{percent(float(share))} of its attention goes to".replace("\xa0", " ") in said(app)
     assert cloud.lines is not None
 
 
