@@ -99,6 +99,8 @@ def test_what_is_picked_in_the_picture_goes_on_to_other_pages() -> None:
 def test_what_is_no_state_is_not_picked(view: ModuleType, report: dict[str, Any]) -> None:
     assert taken(report, view) == {}
     assert taken({"layer": "4", "head": 2, "cell": [1, 2, 3]})["cell"] == []
+    assert taken({"layer": "3", "heads": [1]}, head_view) == {"layer": "3", "heads": [1]}
+    assert taken({"patch": "r1c1", "layer": 3}, images) == {"patch": "r1c1"}
 
 
 def taken(report: dict[str, Any], view: ModuleType = home) -> dict[str, Any]:

@@ -78,6 +78,8 @@ SAID: dict[str, tuple[str, ...]] = {
     "images?head=2": ("pinker",),
     "images?head=max&direction=to&only_patches=1": ("greener",),
     "patterns": ("Letters are the most specific pattern", "13 tokens: a hint."),
+    "patterns?score=previous": ("The uniform baseline is 0.08.",),
+    "patterns?score=entropy": ("The uniform baseline is 1.00.",),
     "patterns?score=distance": ("The uniform baseline is 4.31 tokens.",),  # (n² − 1) / 3n
     "patterns?score=same_token": ("Not defined here. No token occurs twice in this text.",),
     "patterns?layer=1&head=3": ("L1 H3: previous token.", ": 1.00 of the way"),
