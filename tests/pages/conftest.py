@@ -143,20 +143,6 @@ SENTENCES = (
 )
 
 
-ATTEND = (3, 6)  # the layers of a hybrid that do, of eight
-
-
-@pytest.fixture(scope="session")
-def hybrid_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of a tiny model of which only the layers `ATTEND` attend."""
-    from tests.model.sweep.tiny import build
-
-    folder = tmp_path_factory.mktemp("hybrid")
-    kinds = ["full_attention" if number in ATTEND else "conv" for number in range(1, 9)]
-    build("lfm2", folder, num_hidden_layers=8, layer_types=kinds)
-    return folder
-
-
 @pytest.fixture
 def small_corpora(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sample corpus that the patterns page measures at once."""
@@ -200,23 +186,6 @@ def model_facts(app: AppTest) -> str:
         if isinstance(each, Block) and any(box.key == "model" for box in each.selectbox)
     ]
     return " ".join(str(caption.value) for chip in chips for caption in chip.caption)
-
-
-def hints(app: AppTest) -> str:
-    """What the examples above the picture say under the pointer."""
-    assert not app.exception
-    return "\n".join(button.help or "" for button in app.button).replace("\N{NO-BREAK SPACE}", " ")
-
-
-def steppers(app: AppTest) -> dict[str, list[str]]:
-    """What the stepper offers, by "layer" and "head"."""
-    (stepper,) = (
-        each.proto
-        for each in app.get("bidi_component")
-        if each.proto.component_name == "headscope_stepper"
-    )
-    choices = json.loads(stepper.bytes)["choices"]
-    return {name: [value for value, _ in options] for name, options in choices.items()}
 
 
 def pick(app: AppTest, **values: str) -> None:
@@ -269,15 +238,8 @@ def press_example(app: AppTest, page: str, title: str) -> None:
 
 @pytest.fixture
 def clouds(monkeypatch: pytest.MonkeyPatch) -> list[AtlasCloud]:
-    """Every cloud of one head of an atlas that was drawn."""
+    """Every cloud of one head of an atlas, and every matrix of all heads, that was drawn."""
     drawn: list[AtlasCloud] = []
-    monkeypatch.setattr(single, "show_cloud", lambda cloud, **_: drawn.append(cloud))
-    return drawn
-
-
-@pytest.fixture
-def matrices(monkeypatch: pytest.MonkeyPatch) -> list[AtlasCloud]:
-    """Every matrix of all heads of an atlas that was drawn."""
-    drawn: list[AtlasCloud] = []
-    monkeypatch.setattr(matrix, "show_cloud", lambda matrix, **_: drawn.append(matrix))
+    for module in (single, matrix):
+        monkeypatch.setattr(module, "show_cloud", lambda cloud, **_: drawn.append(cloud))
     return drawn

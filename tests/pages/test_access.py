@@ -1,23 +1,28 @@
-"""Who may use which model, and at whose cost: visitors at the machine itself and from elsewhere."""
+"""Choosing a model: who may use which, and at whose cost; what is refused, what stays usable."""
 
 from __future__ import annotations
 
 import os
 from contextlib import ExitStack
+from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import torch
 
 from core.model import CATALOG
 from core.model.opening import catalog, hub
+from core.model.opening import load as loading
 from core.model.opening.catalog import bundled_folder
 from core.ui import cache
 from core.ui.serve import access, fetching
 from core.ui.serve.long_work import Shared
 from core.ui.words.messages import quote
+from tests.model.families import FAMILIES, build
 from tests.opening import open_app
-from tests.pages.conftest import alerts, model_facts
+from tests.pages.conftest import alerts, model_facts, pick
 from tests.stand_in_hub import StandInHub, running_hub
 
 if TYPE_CHECKING:
@@ -43,6 +48,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[StandI
     monkeypatch.setattr(hub, "_model_info", _asked_for_real)
     monkeypatch.setattr(hub, "ASK_SECONDS", 5.0)
     monkeypatch.setattr(fetching, "_now", Shared(None))
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     access._check_public.clear()
     _models.clear()
@@ -94,12 +100,7 @@ def test_without_a_connection_nobody_sits_at_the_machine(monkeypatch: pytest.Mon
     ],
 )
 def test_the_operators_settings_apply_to_everybody(
-    visit: Visit,
-    words: str | None,
-    ip: str,
-    names: list[str],
-    free: bool,
-    says: str,
+    visit: Visit, words: str | None, ip: str, names: list[str], free: bool, says: str
 ) -> None:
     visit(words, ip)
     app = open_app("home", model="bundled/minilm")
@@ -131,11 +132,7 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.parametrize("words", ["any", None])
 def test_from_elsewhere_no_folder_is_looked_at_and_the_answer_is_the_same_for_all(
-    visit: Visit,
-    loaded: list[str],
-    looked_at: list[str],
-    tmp_path: Path,
-    words: str | None,
+    visit: Visit, loaded: list[str], looked_at: list[str], tmp_path: Path, words: str | None
 ) -> None:
     visit(words)
     present, missing = str(tmp_path / "present"), str(tmp_path / "missing")
@@ -156,10 +153,7 @@ def test_from_elsewhere_no_folder_is_looked_at_and_the_answer_is_the_same_for_al
 
 
 def test_an_id_that_is_a_folder_of_the_server_is_asked_of_the_hub(
-    visit: Visit,
-    monkeypatch: pytest.MonkeyPatch,
-    stand_in: StandInHub,
-    tmp_path: Path,
+    visit: Visit, monkeypatch: pytest.MonkeyPatch, stand_in: StandInHub, tmp_path: Path
 ) -> None:
     (tmp_path / "some").mkdir()
     (tmp_path / "some" / "folder").symlink_to(NOVELS)
@@ -175,21 +169,16 @@ def test_an_id_that_is_a_folder_of_the_server_is_asked_of_the_hub(
 
 @pytest.mark.parametrize("words", [None, "any"])
 def test_below_a_folder_that_the_operator_names_models_open_for_all(
-    visit: Visit,
-    monkeypatch: pytest.MonkeyPatch,
-    loaded: list[str],
-    tmp_path: Path,
-    words: str | None,
+    visit: Visit, loaded: list[str], tmp_path: Path, words: str | None
 ) -> None:
-    visit(words)
     opened, other = tmp_path / "opened", tmp_path / "other"
     opened.mkdir()
     other.mkdir()
     (opened / "novels").symlink_to(NOVELS)
-    monkeypatch.setenv("HEADSCOPE_FOLDERS", os.pathsep.join([str(other), str(NOVELS.parent)]))
+    visit(words, FOLDERS=os.pathsep.join([str(other), str(NOVELS.parent)]))
     app = open_app("home", model=str(NOVELS))
     assert FOUND in model_facts(app)
-    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(opened))
+    visit(words, FOLDERS=str(opened))
     loaded.clear()
     for name in (
         str(NOVELS),  # beside what is opened
@@ -219,14 +208,8 @@ def test_below_a_folder_that_the_operator_names_models_open_for_all(
     ],
 )
 def test_the_operators_token_goes_out_for_visitors_only_if_the_operator_says_so(
-    visit: Visit,
-    monkeypatch: pytest.MonkeyPatch,
-    stand_in: StandInHub,
-    ip: str,
-    switch: str,
-    token: str | None,
+    visit: Visit, stand_in: StandInHub, ip: str, switch: str, token: str | None
 ) -> None:
-    monkeypatch.setenv("HF_TOKEN", "hf_secret")
     visit("any", ip, HUB_TOKEN=switch)
     app = open_app("home", model="some/novels")
     assert "3 MB must be downloaded" in alerts(app)
@@ -251,9 +234,7 @@ def test_a_model_of_the_cache_that_the_hub_shows_to_its_owner_only_is_not_for_vi
     assert FOUND in model_facts(open_app("home", model="my/private"))
 
 
-def test_a_model_larger_than_visitors_may_download_has_no_button(
-    visit: Visit, stand_in: StandInHub
-) -> None:
+def test_a_model_too_large_to_download_has_no_button(visit: Visit, stand_in: StandInHub) -> None:
     visit(DOWNLOAD_MB="2")
     app = open_app("home", model="some/novels")
     assert "3 MB would have to be downloaded, and this site takes 2 MB at most" in alerts(app)
@@ -272,7 +253,7 @@ def test_an_interrupted_download_is_reported_under_the_name_as_typed(stand_in: S
     assert app.button(key="model_way_out").label == "Try again"
 
 
-def test_a_visitor_who_waits_for_a_turn_is_told_so(
+def test_a_visitor_who_waits_is_told_so(
     stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words: list[str] = []
@@ -295,3 +276,35 @@ def test_a_visitor_who_waits_for_a_turn_is_told_so(
     assert words[0].startswith("Another model is being downloaded (1.0 of 2.0 MB)")
     assert words[-1].startswith("Downloading: ")
     assert FOUND in model_facts(app)
+
+
+# ---- what becomes of a model that is chosen ---------------------------------------------------
+
+
+@pytest.mark.parametrize(("switch", "device"), [("1", "cuda"), ("0", "cuda"), ("1", "cpu")])
+def test_half_precision_needs_the_switch_and_a_card_and_is_said(
+    switch: str, device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The card is only said to be there: the network runs on the processor."""
+    folder = str(build(replace(FAMILIES["llama"], dtype=torch.bfloat16), tmp_path))
+    monkeypatch.setenv("HEADSCOPE_HALF", switch)
+    devices = chain([device], repeat("cpu"))  # for the decision, and for the load itself
+    monkeypatch.setattr("core.model.opening.load.pick_device", lambda: next(devices))
+    facts = model_facts(open_app(model=folder))
+    half = (switch, device) == ("1", "cuda")
+    assert ("**Numbers checked in bfloat16**" in facts) == half
+    assert ("**Numbers checked** (error" in facts) != half
+
+
+def test_a_failure_is_remembered_until_someone_tries_again(loaded: list[str]) -> None:
+    app = open_app("heatmap", model="gone/model")
+    pick(app, layer="2")
+    pick(app, layer="3")
+    assert loaded.count("gone/model") == 1
+
+
+def test_a_slow_load_does_not_hold_up_those_whose_model_is_loaded() -> None:
+    open_app("heatmap")
+    with loading._LOAD_LOCK:  # as while another visitor's model is loaded
+        app = open_app("heatmap", text="Another text.")
+    assert "6 layers × 12 heads" in model_facts(app)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     Files = dict[str, Callable[[], str]]
 
 pytestmark = pytest.mark.usefixtures("small_corpora")
-ENTRIES = ("patterns", "anomalies", "effect")
 
 
 def table(app: AppTest) -> pd.DataFrame:
@@ -49,10 +48,8 @@ def steepness(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 @pytest.mark.usefixtures("few_effects")
-@pytest.mark.parametrize("entry", ENTRIES)
-def test_a_measure_that_is_added_is_on_card_scatter_table_and_file(
-    entry: str, steepness: str, files: Files
-) -> None:
+@pytest.mark.parametrize("entry", ["patterns", "anomalies", "effect"])
+def test_an_added_measure_is_shown_and_saved(entry: str, steepness: str, files: Files) -> None:
     app = open_app(entry, layer="4", head="2", x=steepness, y="entropy")
     chosen = "7" if entry == "anomalies" else "31"  # L1 H8, which is unusual, or that of the link
     assert f"| steepness of a head | {chosen} |" in said(app)
@@ -122,9 +119,7 @@ def test_a_text_that_is_too_short_names_no_pattern_and_says_so(words: int) -> No
 
 
 @pytest.mark.slow
-def test_the_corpus_is_measured_once_sentence_by_sentence_with_intervals(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_corpus_is_measured_once_with_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     sentences = (*SENTENCES, "A sentence of this test.")
     monkeypatch.setattr(measured, "sample_sentences", lambda: sentences)
     counted: list[int] = []
@@ -146,23 +141,21 @@ def test_the_corpus_is_measured_once_sentence_by_sentence_with_intervals(
 def test_cancel_leaves_the_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
     sentences = tuple(f"{sentence} Indeed." for sentence in SENTENCES)
     monkeypatch.setattr(measured, "sample_sentences", lambda: sentences)
-    monkeypatch.setattr(corpus_walk, "trace_by_length", counting([], stop_after=3))
+    monkeypatch.setattr(corpus_walk, "trace_by_length", counting([], stop_at=3))
     app = open_app("patterns", source="corpus")  # stops by itself, as a click stops a run
     app.button(key="heads_cancel").click().run()
     assert app.query_params["source"] == "text"
     assert "44 of 72 heads follow a pattern" in said(app)
 
 
-def counting(
-    counted: list[int], stop_after: int = 99
-) -> Callable[..., Iterator[tuple[int, Trace]]]:
+def counting(counted: list[int], stop_at: int = 99) -> Callable[..., Iterator[tuple[int, Trace]]]:
     """Stands in for trace_by_length; notes each text, and may stop the page after some."""
 
     def run(model: LoadedModel, texts: list[str]) -> Iterator[tuple[int, Trace]]:
         import streamlit
 
         for index, text in enumerate(texts):
-            if len(counted) == stop_after:
+            if len(counted) == stop_at:
                 streamlit.stop()
             counted.append(index)
             yield index, trace_text(model, text)

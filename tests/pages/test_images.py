@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -22,11 +23,8 @@ from core.vocabulary import percent
 from tests.opening import open_app
 from tests.pages.conftest import (
     alerts,
-    hints,
     model_facts,
-    payload,
     pick,
-    press_example,
     said,
     sent,
     table_of,
@@ -75,9 +73,7 @@ def test_all_layers_of_a_small_image_are_sent_as_vectors() -> None:
     assert (data.get("rows"), data["asked"]) == (None, None)
 
 
-def test_of_a_large_image_one_layer_is_sent_and_a_row_of_every_head(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_of_a_large_image_one_layer_is_sent_and_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     trace = image_trace(KIND)
     monkeypatch.setattr(images_view, "ALL_LAYERS_BYTES", 1)
     app = open_page(layer="3", patch="r1c2")
@@ -94,25 +90,6 @@ def test_of_a_large_image_one_layer_is_sent_and_a_row_of_every_head(
     assert data["asked"] == {"token": data["start"], "direction": "to", "onlyPatches": True}
 
 
-@pytest.mark.parametrize("patch", ["r8c8", "reg4", "none"])
-def test_a_link_holds_a_patch_by_its_place(patch: str) -> None:
-    app = open_page(patch=patch)
-    assert sent(app, "patches")["view"]["patch"] == patch
-    assert app.query_params.get("patch", "none") == patch
-    assert alerts(app) == ""
-
-
-def test_the_same_state_sends_the_same_bytes() -> None:
-    """What people click in the picture is in the session already: nothing is sent again."""
-    app = open_page(layer="2", head="1")
-    before = payload(app, "patches")
-    app.run()
-    assert payload(app, "patches") == before
-    app.session_state["head"] = "4"  # from elsewhere
-    app.run()
-    assert sent(app, "patches")["view"]["head"] == "4"
-
-
 def test_the_classes_of_a_checkpoint_with_a_head_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sent(open_page(), "patches")["classes"] == []
     monkeypatch.setattr(
@@ -121,24 +98,6 @@ def test_the_classes_of_a_checkpoint_with_a_head_are_named(monkeypatch: pytest.M
     )
     data = sent(open_page(), "patches")
     assert data["classes"] == [["tabby cat", 0.75], ["$x$ :red[y]", 0.125]]
-
-
-def test_examples_are_measured_on_the_image() -> None:
-    trace, app = image_trace(KIND), open_page()
-    first = patches_of(trace).first
-    weights = trace.attention()[:, :, first:]
-    itself = np.diagonal(weights[..., first:], axis1=2, axis2=3).mean(axis=-1)
-    layer, head = np.unravel_index(itself.argmax(), itself.shape)
-    assert f"In L{layer + 1} H{head + 1}, a patch gives {itself.max():.2f}" in hints(app)
-    press_example(app, "images", "Attends to itself")
-    view = sent(app, "patches")["view"]
-    assert (view["layer"], view["head"]) == (str(layer + 1), str(head + 1))
-    cls = weights[..., 0].mean(axis=-1)
-    press_example(app, "images", "Attends to CLS")
-    view = sent(app, "patches")["view"]
-    layer, head = np.unravel_index(cls.argmax(), cls.shape)
-    assert view["patch"] == "cls"
-    assert (view["layer"], view["head"]) == (str(layer + 1), str(head + 1))
 
 
 def test_a_rollout_is_a_choice_of_head() -> None:
@@ -151,67 +110,45 @@ def test_a_rollout_is_a_choice_of_head() -> None:
     expected = cls_rollout(trace, norms, weighted=True)
     np.testing.assert_allclose(sent(app, "patches")["rollout"], expected, atol=1e-6)
     assert "W_O of this model is not known" not in said(app)
-
-
-def test_a_model_without_cls_offers_no_rollout() -> None:
-    app = open_image("images", "siglip", head="rollout")
+    app = open_image("images", "siglip", head="rollout")  # which has no CLS
     assert "This link asks for head `rollout`" in alerts(app)
 
 
 @pytest.mark.parametrize(
-    ("page", "link", "title", "state", "gone"),
+    ("old", "new", "gone"),
     [
-        ("class_attention", {}, "Patches", {"part": "patches", "patch": "cls"}, ()),
+        ("class_attention", "images?patch=cls", ""),
+        ("class_attention?part=distance", "images?part=distance&patch=cls", ""),
         (
-            "class_attention",
-            {"part": "maps", "head": "3", "mass": "35", "region": "r2c3-r4c5", "rollouts": "1"},
-            "Patches",
-            {"part": "patches", "patch": "cls", "head": "3"},
-            ("an outline, or a region", "rollouts beside the map", "which this page no longer"),
+            "class_attention?part=maps&head=3&mass=35&region=r2c3-r4c5",
+            "images?patch=cls&head=3",
+            "an outline, or a region",
         ),
-        ("class_attention", {"part": "distance"}, "Patches", {"part": "distance"}, ()),
-        (
-            "patch_space",
-            {},
-            "Queries and keys",
-            {"part": "picture", "stage": "all three", "colour": "type", "hide": True}
-            | {"from": [], "to": []},  # nothing was chosen there
-            (),
-        ),
-        (
-            "patch_space",
-            {"part": "points", "colour": "hue", "stage": "raw"},
-            "Queries and keys",
-            {"part": "picture", "colour": "hue", "stage": "raw"},
-            (),
-        ),
-        (
-            "patch_space",
-            {"part": "faithful", "sound": "loud"},
-            "Queries and keys",
-            {"part": "picture"},
-            (),
-        ),
+        ("class_attention?rollouts=1", "images?patch=cls", "rollouts beside the map"),
+        ("patch_space", "query_key?stage=all three&colour=type&hide=1", ""),
+        ("patch_space?part=points&colour=hue&stage=raw", "query_key?colour=hue&stage=raw", ""),
+        ("patch_space?part=faithful&sound=loud", "query_key?stage=all three", ""),
     ],
 )
-def test_a_link_to_a_page_that_joined_another_opens_the_same_there(
-    page: str, link: dict[str, str], title: str, state: dict[str, object], gone: tuple[str, ...]
-) -> None:
+def test_a_link_to_a_joined_page_opens_the_same_there(old: str, new: str, gone: str) -> None:
     """It said that it shows an image only by its address."""
-    app = open_app(page, model=model_folder(), image="coffee", **link)
-    assert [each.value for each in app.title] == [title]
-    expected = {"input": "image", "image": "coffee"} | state
-    assert {key: app.session_state[key] for key in expected} == expected
-    assert bool(alerts(app)) == bool(gone)
-    for words in gone:
-        assert words in alerts(app)
+    places = []
+    for address, link in ((old, {}), (new, {"input": "image"})):
+        page, _, state = address.partition("?")
+        app = open_app(page, model=model_folder(), image="coffee", **link, **dict(parse_qsl(state)))
+        keys = {*app.session_state["_controls"]} - {"from", "to"}
+        places.append(
+            [app.title[0].value] + [(key, app.session_state[key]) for key in sorted(keys)]
+        )
+        assert (gone in alerts(app)) if page in old and gone else not alerts(app)
+        if old.startswith("patch_space") and page in old:
+            assert app.session_state["from"] == app.session_state["to"] == []  # as it was there
+    assert places[0] == places[1]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("over", ["image", "box"])
-def test_distances_are_of_the_trace_or_of_all_images_of_the_box(
-    files: dict[str, Callable[[], str]], over: str
-) -> None:
+def test_distances_are_of_one_image_or_all(files: dict[str, Callable[[], str]], over: str) -> None:
     app = open_page(part="distance", over=over)
     assert alerts(app) == ""
     table = table_of(files)
@@ -242,9 +179,6 @@ def place(app: AppTest) -> dict[str, Any]:
     """What is shown, and where: the page, the model, the layer and the head."""
     keys = ("input", "model", "layer", "head")
     return {"page": app.title[0].value} | {key: app.session_state[key] for key in keys}
-
-
-# ---- text or image -----------------------------------------------------------------------------
 
 
 def test_same_view_shows_the_image_with_its_layer_and_head_where_sentences_are_shown() -> None:
@@ -281,9 +215,6 @@ def test_a_link_that_asks_a_page_for_texts_for_an_image_is_answered_with_a_text(
     assert "MiniLM" in model_facts(app)
 
 
-# ---- links -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("odd", "told"),
     [
@@ -296,9 +227,7 @@ def test_a_link_that_asks_a_page_for_texts_for_an_image_is_answered_with_a_text(
     ],
     ids=str,
 )
-def test_a_link_to_what_is_not_there_is_answered_and_something_is_shown(
-    odd: dict[str, str], told: str
-) -> None:
+def test_a_link_to_what_is_not_there_is_answered(odd: dict[str, str], told: str) -> None:
     link = {"input": "image", "model": model_folder()} | odd
     if odd.get("input"):
         link["model"] = DEFAULT
@@ -306,9 +235,6 @@ def test_a_link_to_what_is_not_there_is_answered_and_something_is_shown(
     assert told in alerts(app)
     assert app.session_state["image" if odd.get("image") else "input"] in {*BOX, "image", "text"}
     assert sent(app, "table")
-
-
-# ---- images of one's own -----------------------------------------------------------------------
 
 
 def test_an_image_that_is_brought_is_shown_until_a_reload_which_keeps_the_place() -> None:

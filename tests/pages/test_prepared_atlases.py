@@ -24,8 +24,6 @@ from tests.pages.vision import model_folder, open_image, png
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from streamlit.testing.v1 import AppTest
-
     from core.components.points import AtlasCloud
 
 pytestmark = pytest.mark.slow
@@ -52,9 +50,7 @@ def test_without_a_folder_none_is_offered(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert app.query_params["corpus"] == "sample"
 
 
-def test_only_folders_of_atlases_in_the_folder_itself_are_offered(
-    site: Path, tmp_path: Path
-) -> None:
+def test_only_atlases_in_the_folder_itself_are_offered(site: Path, tmp_path: Path) -> None:
     outside = save_atlas(small(), tmp_path / "outside.atlas")
     (site / "link.atlas").symlink_to(outside, target_is_directory=True)
     (site / ".hidden.atlas").mkdir()
@@ -113,24 +109,18 @@ def test_what_a_search_finds_in_all_is_told_and_in_the_sample_is_drawn() -> None
 # ---- of images -----------------------------------------------------------------------------------
 
 
-def opened(**link: str) -> AppTest:
-    return open_image("atlas", **link)
-
-
-def test_the_box_is_an_atlas_of_all_its_images_that_is_searched_by_their_names(
-    matrices: list[AtlasCloud],
-) -> None:
-    app = opened(part="heads", colour="row", find="cat")
+def test_the_box_is_an_atlas_that_is_searched_by_names(clouds: list[AtlasCloud]) -> None:
+    app = open_image("atlas", part="heads", colour="row", find="cat")
     titles = [entry.title for entry in BOX.values()]
     assert f"{TOKENS * len(titles):,} tokens of {len(titles)} images" in said(app)
-    assert set(matrices[-1].texts) <= set(titles)
+    assert set(clouds[-1].texts) <= set(titles)
     assert app.query_params["corpus"] == "box"
     assert f"**{TOKENS - 1}** matches in 1 of" in said(app)
-    assert matrices[-1].matches.sum() == TOKENS - 1  # all its patches are drawn large
+    assert clouds[-1].matches.sum() == TOKENS - 1  # all its patches are drawn large
 
 
 def test_a_patch_is_drawn_as_itself_and_opens_its_image(clouds: list[AtlasCloud]) -> None:
-    app = opened(part="one", layer="2", head="3", token=str(TOKENS + 4))
+    app = open_image("atlas", part="one", layer="2", head="3", token=str(TOKENS + 4))
     cloud = clouds[-1]
     (trace,) = trace_images(load(model_folder()), [open_box(list(BOX)[1])])
     assert trace.patches is not None
@@ -144,13 +134,11 @@ def test_a_patch_is_drawn_as_itself_and_opens_its_image(clouds: list[AtlasCloud]
     assert cloud.lines is not None
 
 
-def test_a_prepared_atlas_of_images_opens_among_images_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_atlas_opens_among_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     traces = list(trace_images(load(model_folder()), [image(seed=1), image(seed=2)]))
     save_atlas(build_atlas(traces, ["<b>one</b>", "$two$"]), tmp_path / "images.atlas")
     monkeypatch.setenv("HEADSCOPE_ATLASES", str(tmp_path))
-    app = opened(corpus="prepared", part="one", token="3")
+    app = open_image("atlas", corpus="prepared", part="one", token="3")
     assert "`<b>one</b>`" in said(app)
     texts = open_app("atlas", corpus="prepared")
     assert "an atlas of images" in alerts(texts)
@@ -158,10 +146,8 @@ def test_a_prepared_atlas_of_images_opens_among_images_alone(
     assert texts.session_state["input"] == "image"
 
 
-def test_ones_own_images_are_an_atlas_and_what_is_no_image_is_named(
-    matrices: list[AtlasCloud],
-) -> None:
-    app = opened(corpus="own")
+def test_ones_own_images_are_an_atlas_and_others_named(clouds: list[AtlasCloud]) -> None:
+    app = open_image("atlas", corpus="own")
     assert "Choose some images" in alerts(app)
     brought = {"photo 1": png(), "broken": b"\x89PNG\r\n\x1a\n", "photo 2": png((30, 30, 200))}
     given = [(f"{name}.png", data, "image/png") for name, data in brought.items()]
@@ -170,4 +156,4 @@ def test_ones_own_images_are_an_atlas_and_what_is_no_image_is_named(
     assert f"{2 * TOKENS} tokens** of 2 images" in said(app)
     app.button(key="atlas_build").click().run()
     assert not app.exception
-    assert set(matrices[-1].texts) == {"photo 1", "photo 2"}
+    assert set(clouds[-1].texts) == {"photo 1", "photo 2"}

@@ -11,7 +11,7 @@ from core.analysis.strongest_link import find_link
 from tests.model.families import FAMILIES, build
 from tests.opening import open_app
 from tests.pages import conftest
-from tests.pages.conftest import BOOK, PAIR, alerts, hints, pick, press_example, said
+from tests.pages.conftest import BOOK, PAIR, alerts, pick, press_example, said
 from tests.tools.bench.models import sentence_of
 
 if TYPE_CHECKING:
@@ -20,26 +20,9 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
 
-def test_impossible_values_are_answered_with_those_of_the_model_once() -> None:
-    app = open_app("heatmap", layer="999", head="13")
-    assert "bundled/minilm has 6 layers: `mean`, `1`, `2`, `3`, `4`, `5`, `6`" in alerts(app)
-    assert "bundled/minilm has 12 heads a layer" in alerts(app)
-    pick(app, head="3")
-    assert alerts(app) == ""
-
-
 def sent(app: AppTest) -> dict[str, Any]:
     """What the component gets."""
     return conftest.sent(app, "head_view")
-
-
-def report(app: AppTest, **changes: object) -> AppTest:
-    """What a click in the component does: its report reaches the session before the next run."""
-    state, serial = app.session_state, sent(app)["serial"]
-    state["_head_view_sent"]["shown"][serial].update(changes)
-    for key, value in changes.items():
-        state[key] = value
-    return app.run()
 
 
 def test_the_head_that_home_names_comes_first_and_a_link_without_heads_means_all() -> None:
@@ -55,7 +38,10 @@ def test_the_head_that_home_names_comes_first_and_a_link_without_heads_means_all
 def test_of_a_long_text_one_layer_is_sent() -> None:
     app = open_app("head_view", text="the cat " * 60, layer="4")
     assert set(sent(app)["layers"]) == {"3"}
-    assert set(sent(report(app, layer="6"))["layers"]) == {"5"}
+    # A click in the component: its report reaches the session before the next run.
+    app.session_state["_head_view_sent"]["shown"][sent(app)["serial"]]["layer"] = "6"
+    pick(app, layer="6")
+    assert set(sent(app)["layers"]) == {"5"}
     assert (
         len(conftest.payload(open_app("head_view", text=sentence_of(128)), "head_view")) < 1_000_000
     )
@@ -103,8 +89,9 @@ def test_a_first_visitor_sees_the_pair_that_home_names_until_another_is_picked()
     place = str(found.layer + 1), str(found.head + 1), str(found.query + 1)
     assert tuple(app.session_state[key] for key in ("layer", "head", "query")) == place
     assert app.selectbox(key="key_token").value == "strongest"
-    assert "L1 H3 gives 1.00 to the token before" in hints(app)
-    assert f"In L{place[0]} H{place[1]}, `t` gives {found.weight:.2f} to `didn`" in hints(app)
+    hints = "\n".join(button.help or "" for button in app.button)
+    assert "L1 H3 gives 1.00 to the token before" in hints
+    assert f"In L{place[0]} H{place[1]}, `t` gives {found.weight:.2f} to `didn`" in hints
     press_example(app, "neuron_view", "The pair with the lowest score")
     assert app.query_params["key_token"].isdecimal()
     app.text_area(key="text").set_value("A cat.").run()
@@ -136,7 +123,3 @@ def test_pairs_of_sentences_leave_their_tokens_and_that_is_said(pairs: str) -> N
     assert app.selectbox(key="query").options[1:] == tokens[pairs[0]]
     assert app.selectbox(key="key_token").options[1:] == tokens[pairs[1]]
     assert "the sentence left out counts but is not shown" in said(app)
-    if pairs == "ab":
-        app = open_app("neuron_view", **PAIR, query="2", filter="bb")
-        assert "This link asks for query `2`. The tokens of these pairs are" in alerts(app)
-        assert app.selectbox(key="query").value == "12"  # "foliage", the last word of those left

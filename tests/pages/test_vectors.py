@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.analysis.pair_projection import PairProjection, project_pair
+from core.analysis.pair_projection import PairProjection
 from core.model import load, trace_text
 from core.screens.projection import headline
 from tests.opening import open_app
 from tests.pages.conftest import alerts, said, sent
-
-TAB20 = {"tab20": "1"}
 
 
 def test_queries_and_keys_are_written_out_beside_their_arrows() -> None:
@@ -33,7 +31,8 @@ def test_queries_and_keys_are_written_out_beside_their_arrows() -> None:
 
 
 def test_all_tokens_have_a_colour_of_tab20_and_a_legend() -> None:
-    usual, notebook = (sent(open_app("vectors", **state), "points") for state in ({}, TAB20))
+    usual = sent(open_app("vectors"), "points")
+    notebook = sent(open_app("vectors", tab20="1"), "points")
     assert (len(usual["held"]), usual["legend"]) == (2, False)
     assert (notebook["held"], notebook["legend"]) == ([], True)
     colours = notebook["colours"]
@@ -46,17 +45,6 @@ def test_picks_go_when_their_tokens_go() -> None:
     app.text_area(key="text").set_value("one two").run()
     assert not app.exception
     assert app.multiselect(key="pick").value == []
-
-
-def test_a_badge_says_how_far_a_part_can_be_trusted() -> None:
-    """The variances that planes keep; the heads above a thirteenth."""
-    trace = trace_text(load("bundled/minilm"), "Oh, this book? I've enjoyed it.")
-    kept = 100 * project_pair(trace, 10, 4).kept
-    low, high = f"{min(kept):.0f} % (layer {np.argmin(kept) + 1})", f"{max(kept):.0f} % (layer 6)"
-    details = said(open_app("projection"))
-    assert f"plane keeps {low} to {high} of the variance" in details
-    assert f"{np.mean(kept):.0f} % on average" in details
-    assert "gives `book` 0.08 of `it`'s" in said(open_app("projection", part="to"))
 
 
 def test_another_text_gets_a_pair_of_its_own() -> None:
@@ -79,9 +67,7 @@ NAN = float("nan")
         ([-0.08, 0.07, 0.43, 0.1, NAN, 0.2], "In no layer do it and book"),
     ],
 )
-def test_the_answer_names_the_layers_in_which_two_tokens_are_alike(
-    in_full: list[float], where: str
-) -> None:
+def test_the_answer_names_layers_in_which_two_are_alike(in_full: list[float], where: str) -> None:
     """In full space: what only a plane shows does not decide."""
     planes, weights, numbers = np.ones(6), np.full((6, 3), 0.004), tuple(range(1, 7))
     full, kept, places = np.array(in_full), np.full(6, 0.66), np.zeros((6, 3, 2))

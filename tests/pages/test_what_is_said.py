@@ -19,10 +19,23 @@ NOVELS = urlencode({"model": "bundled/gpt2-novels", "text": BOOK})
 CAPYBARA = "text=The brown capybara is sleeping now.&layer=1"
 TURNED = f"query_key?{CAPYBARA}&from=3&to=4,5,6"  # brown; cap ##y ##bara
 WHERE = "the strongest key of a chosen source is a chosen target: here"
+EDGE = f"effect?part=away&take=edge&layer=4&head=2&{NOVELS}"  # that a causal model forbids
 MOVED = "anomalies?anomaly=moved&layer=3&head=8"
 
+NO_WORDS = "This text has no two content words that stand apart."
+NOT_KNOWN = "Not in this model's vocabulary: "
+
 SAID: dict[str, tuple[str, ...]] = {
+    "home?text=1 2 3 4 5 6 7 8 9 10": (NO_WORDS,),
+    f"home?text={'word ' * 700}": (NO_WORDS,),
+    "home?text=a 🙂 is not a 🍕 at all": (f"{NOT_KNOWN}`🙂` and `🍕`; the model sees `[UNK]`",),
+    "vectors?text=I like 🙂 and you like 🙂 too": (f"{NOT_KNOWN}`🙂`; the model sees `[UNK]`",),
+    "home?model=bundled/gpt2-novels&text=I like 🙂": (),
     "heatmap": ("Rows add up to 1; a column",),
+    "heatmap?layer=999&head=13": (
+        "bundled/minilm has 6 layers: `mean`, `1`, `2`, `3`, `4`, `5`, `6`",
+        "bundled/minilm has 12 heads a layer",
+    ),
     "heatmap?head=max": ("Rows add up to 1.",),
     "heatmap?hide=1": ("Special tokens hidden: 2.",),
     "heatmap?values=scores&head=3": ("softmax turns a row of one head, special",),
@@ -40,10 +53,12 @@ SAID: dict[str, tuple[str, ...]] = {
     f"model_view?{TWO}&pattern=next": ("Next token: no head**", "The closest is L2 H9 0.47."),
     "model_view?pattern=sentence": ("The other sentence** cannot be measured here",),
     "neuron_view?text=" + "book " * 200: ("Lines with both ends out of view",),
+    f"neuron_view?{TWO}&query=2&filter=bb": (
+        "This link asks for query `2`. The tokens of these pairs are",
+    ),
     "vectors": (
         "Arrows are attention rows (mean over heads)",
         "of two layers do not compare.",
-        "**`it` and `book` attend most alike in layer 6**: cosine 0.73 in full space (",
     ),
     "vectors?text=book": ("type at least two words",),
     "vectors?text=" + "one two three four five six seven eight " * 4: ("Only the longest arrows",),
@@ -59,6 +74,7 @@ SAID: dict[str, tuple[str, ...]] = {
         "**L4 H2 gives 0.93 of `it`'s attention to `book`**, the most of any",
         "gives `book` 0.08 of `it`'s",
     ),
+    "projection": ("plane keeps ", "of the variance", "% on average"),
     "projection?text=x": ("type a sentence with two different words",),
     "projection?a=book&b=book": ("**In every layer `book` and `book` attend to the same words",),
     "query_key?part=heads&distance=cosine": ("c by: Pearson, all pairs.", "in 0 fewer than"),
@@ -92,10 +108,18 @@ SAID: dict[str, tuple[str, ...]] = {
     f"anomalies?{NOVELS}": ("is unusual on this text: L1 H3**, for its null attention (with",),
     "anomalies?anomaly=states": ("**No massive activation on this text**",),
     MOVED: ("puts **0.85** on the first token, `[CLS]`, which accounts for **0.08**",),
+    "effect?part=writes": ("% of the length of the sentence vector",),
+    f"{EDGE}&cell=2,4": ("The edge had a weight of 0;", "changes by 0 (nats), no more than by"),
+    f"{EDGE}&cell=1,1": ("A query would be left without any key to attend to.",),
     f"{MOVED}&latent=1": ("The first token is hidden, and with it 0.85 of all attention",),
 }
 # Said of what is shown then, and of nothing else.
-ONLY = {"model_view": "Drawn: the strongest", "vectors": "Only the longest arrows"}
+ONLY = {
+    "home": NOT_KNOWN,
+    "model_view": "Drawn: the strongest",
+    "vectors": "Only the longest arrows",
+    "effect": "After each layer:",
+}
 
 
 @pytest.mark.parametrize("address", SAID)
