@@ -278,9 +278,6 @@ def test_a_visitor_who_waits_is_told_so(
     assert FOUND in model_facts(app)
 
 
-# ---- what becomes of a model that is chosen ---------------------------------------------------
-
-
 @pytest.mark.parametrize(("switch", "device"), [("1", "cuda"), ("0", "cuda"), ("1", "cpu")])
 def test_half_precision_needs_the_switch_and_a_card_and_is_said(
     switch: str, device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,11 +102,9 @@ def test_visitors_of_one_text_have_it_measured_once(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(measuring, "_run", run)
     key = TraceKey(NOVELS, "Ten of us read this at once.")
+    ask = partial(measuring.measured_effects, key, "zero", "kl", "values")
     with ThreadPoolExecutor(10) as pool:
-        asked = (
-            pool.submit(measuring.measured_effects, key, "zero", "kl", "values") for _ in "x" * 10
-        )
-        found = [each.result(60) for each in [*asked]]
+        found = [each.result(60) for each in [pool.submit(ask) for _ in range(10)]]
     assert runs == [found[0]]
     assert all(each is found[0] for each in found)
 

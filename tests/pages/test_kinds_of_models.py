@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import shutil
 from base64 import b64decode
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qsl, quote_plus, urlencode
@@ -13,7 +14,9 @@ import numpy as np
 import pytest
 
 from core.model import load, trace_text
-from core.model.opening.catalog import find
+from core.model.opening import catalog
+from core.model.opening.catalog import bundled_folder, find
+from core.ui import cache
 from core.ui.words.messages import quote
 from core.ui.words.pages import TEXT_PAGES
 from core.ui.words.pages import find as page_of
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
     from core.model import Trace
+    from core.model.opening.catalog import ModelSpec
 
     Links = dict[str, dict[str, str]]
 
@@ -98,7 +102,6 @@ UNTRUE = ("this text", "your text", "the text", "a longer text", "two words", "f
 ROWS = [
     *rows("causal", *(page.name for page in TEXT_PAGES), says=SMALL),
     *rows("absent", "home", "effect", "atlas", says=NOT_HERE),
-    *rows("asked absent", "heatmap", says=(*NOT_HERE, "a sheet made for")),
     *rows("decoder", *SQUARE, says=READS, never=(TOKENS,)),
     *rows("cross", *(f"heatmap?decoder={quote_plus(each)}" for each in HOSTILE), never=IMG),
     *rows("cross", "query_key?part=heads"),
@@ -133,7 +136,6 @@ def links(answering_bart: Path, tmp_path_factory: pytest.TempPathFactory) -> Lin
     return images | {
         "encoder": {"text": TEXT},
         "absent": {},
-        "asked absent": {"model": "bundled/minilm"},
         "causal": {"model": "bundled/gpt2-novels", "pair": "Nobody came."},
         "hybrid": {"model": str(hybrid), "text": TEXT},
         "of encoder": both | {"attention": "encoder"},
@@ -162,7 +164,7 @@ def words(app: AppTest) -> str:
 def test_pages_speak_truly_of_models(
     row: Row, links: Links, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if "absent" in row.kind:  # the package that carries the embedded model is not found
+    if row.kind == "absent":  # the package that carries the embedded model is not found
         here = importlib.util.find_spec
         monkeypatch.setattr(
             importlib.util,
@@ -175,7 +177,7 @@ def test_pages_speak_truly_of_models(
     app = open_app(page, **link)
     assert not app.error
     assert not (row.kind in QUIET and alerts(app))
-    assert "absent" not in row.kind or app.query_params["model"] == "bundled/gpt2-novels"
+    assert row.kind != "absent" or app.query_params["model"] == "bundled/gpt2-novels"
     assert {key: app.session_state[key] for key in view} == view
     assert ("input" in link) == (app.query_params.get("input") == "image")
     for each in row.says:
@@ -194,6 +196,24 @@ def test_the_corpus_is_that_of_the_encoder(links: Links, kind: str, page: str) -
     assert (refusal in alerts(app)) != offered
     assert ("the sample corpus (5 sentences, " in said(app) + alerts(app)) == offered
     assert offered or not re.search("on the sample corpus|Stability", alerts(app) + said(app))
+
+
+def test_a_tampered_model_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its tokenizer differs by one character from the published one's."""
+    vocabulary = shutil.copytree(bundled_folder(), tmp_path / "model") / "tokenizer.json"
+    vocabulary.write_text(vocabulary.read_text("utf-8").replace("book", "b00k", 1), "utf-8")
+    folder_of = catalog.bundled_folder
+
+    def tampered(spec: ModelSpec = catalog.CATALOG[0]) -> Path:
+        return vocabulary.parent if spec.name == "bundled/minilm" else folder_of(spec)
+
+    monkeypatch.setattr(catalog, "bundled_folder", tampered)
+    for link in ({}, {"model": "bundled/minilm"}):
+        cache.loaded_model.clear()  # what an earlier test loaded from the true files
+        app = open_app("heatmap", **link)
+        assert ("a sheet made for" in alerts(app)) == bool(link)
+        assert "is not the published one" in alerts(app)
+        assert NOT_HERE[1] in model_facts(app)
 
 
 # ---- encoder-decoders ----------------------------------------------------------------------------
@@ -309,9 +329,6 @@ def test_a_hybrid_keeps_its_numbers(links: Links, files: dict[str, Callable[[], 
     assert view["gaps"] == [[0, "1–2"], [1, "4–5"], [2, "7–8"]]
     view = sent(open_app("head_view", layer="3", **links["hybrid"]), "head_view")
     assert (view["layerLabels"], view["view"]["layer"]) == ([3, 6], "3")
-
-
-# ---- images --------------------------------------------------------------------------------------
 
 
 def test_the_head_view_begins_with_the_head_that_the_catalogue_names() -> None:

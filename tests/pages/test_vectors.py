@@ -40,13 +40,6 @@ def test_all_tokens_have_a_colour_of_tab20_and_a_legend() -> None:
     assert len(set(colours)) == len(colours) == 11
 
 
-def test_picks_go_when_their_tokens_go() -> None:
-    app = open_app("vectors", pick="5,11")
-    app.text_area(key="text").set_value("one two").run()
-    assert not app.exception
-    assert app.multiselect(key="pick").value == []
-
-
 def test_another_text_gets_a_pair_of_its_own() -> None:
     app = open_app("projection")
     app.text_area(key="text").set_value("The brown capybara is sleeping now.").run()
