@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import os
 import time
 from base64 import b64decode
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from core.screens.atlas.corpus import making
 from core.screens.atlas.corpus.entry import keep_atlas
 from core.screens.atlas.head import single
 from core.screens.heads import effects, effects_corpus, measured
+from core.ui import cache
 from core.ui.serve import visitor
 from tests.components.received import received
 
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
 
 
 # Each AppTest reads the metadata of every installed package, most of the time a page takes.
-manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+manifest_scanner.scan_component_manifests = functools.cache(
+    manifest_scanner.scan_component_manifests
+)
 _models: dict[tuple[object, ...], LoadedModel] = {}
 ATLASES: dict[tuple[str, str], AtlasEntry] = {}  # of the sample corpus
 
@@ -115,6 +118,20 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return connect_from
 
 
+@pytest.fixture
+def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names that the cache of models was asked for."""
+    names: list[str] = []
+    working = cache.model
+
+    def noted(name: str, *modality: Any) -> object:
+        names.append(name)
+        return working(name, *modality)
+
+    monkeypatch.setattr(cache, "model", noted)
+    return names
+
+
 BOOK = "Oh, this book? I've enjoyed it."
 PAIR = {"text": "leaves fall in autumn", "pair": "autumn is marked by colorful foliage"}
 SENTENCES = (
@@ -124,20 +141,6 @@ SENTENCES = (
     "Where did the old man go?",
     "The keys to the cabinet are here.",
 )
-
-
-ATTEND = (3, 6)  # the layers of a hybrid that do, of eight
-
-
-@pytest.fixture(scope="session")
-def hybrid_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of a tiny model of which only the layers `ATTEND` attend."""
-    from tests.model.sweep.tiny import build
-
-    folder = tmp_path_factory.mktemp("hybrid")
-    kinds = ["full_attention" if number in ATTEND else "conv" for number in range(1, 9)]
-    build("lfm2", folder, num_hidden_layers=8, layer_types=kinds)
-    return folder
 
 
 @pytest.fixture
@@ -183,23 +186,6 @@ def model_facts(app: AppTest) -> str:
         if isinstance(each, Block) and any(box.key == "model" for box in each.selectbox)
     ]
     return " ".join(str(caption.value) for chip in chips for caption in chip.caption)
-
-
-def hints(app: AppTest) -> str:
-    """What the examples above the picture say under the pointer."""
-    assert not app.exception
-    return "\n".join(button.help or "" for button in app.button).replace("\N{NO-BREAK SPACE}", " ")
-
-
-def steppers(app: AppTest) -> dict[str, list[str]]:
-    """What the stepper offers, by "layer" and "head"."""
-    (stepper,) = (
-        each.proto
-        for each in app.get("bidi_component")
-        if each.proto.component_name == "headscope_stepper"
-    )
-    choices = json.loads(stepper.bytes)["choices"]
-    return {name: [value for value, _ in options] for name, options in choices.items()}
 
 
 def pick(app: AppTest, **values: str) -> None:
@@ -252,15 +238,8 @@ def press_example(app: AppTest, page: str, title: str) -> None:
 
 @pytest.fixture
 def clouds(monkeypatch: pytest.MonkeyPatch) -> list[AtlasCloud]:
-    """Every cloud of one head of an atlas that was drawn."""
+    """Every cloud of one head of an atlas, and every matrix of all heads, that was drawn."""
     drawn: list[AtlasCloud] = []
-    monkeypatch.setattr(single, "show_cloud", lambda cloud, **_: drawn.append(cloud))
-    return drawn
-
-
-@pytest.fixture
-def matrices(monkeypatch: pytest.MonkeyPatch) -> list[AtlasCloud]:
-    """Every matrix of all heads of an atlas that was drawn."""
-    drawn: list[AtlasCloud] = []
-    monkeypatch.setattr(matrix, "show_cloud", lambda matrix, **_: drawn.append(matrix))
+    for module in (single, matrix):
+        monkeypatch.setattr(module, "show_cloud", lambda cloud, **_: drawn.append(cloud))
     return drawn

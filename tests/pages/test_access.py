@@ -1,23 +1,28 @@
-"""Who may use which model, and at whose cost: visitors at the machine itself and from elsewhere."""
+"""Choosing a model: who may use which, and at whose cost; what is refused, what stays usable."""
 
 from __future__ import annotations
 
 import os
 from contextlib import ExitStack
+from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import torch
 
 from core.model import CATALOG
 from core.model.opening import catalog, hub
+from core.model.opening import load as loading
 from core.model.opening.catalog import bundled_folder
 from core.ui import cache
 from core.ui.serve import access, fetching
 from core.ui.serve.long_work import Shared
 from core.ui.words.messages import quote
+from tests.model.families import FAMILIES, build
 from tests.opening import open_app
-from tests.pages.conftest import alerts, model_facts
+from tests.pages.conftest import alerts, model_facts, pick
 from tests.stand_in_hub import StandInHub, running_hub
 
 if TYPE_CHECKING:
@@ -25,8 +30,7 @@ if TYPE_CHECKING:
 
     from streamlit.testing.v1 import AppTest
 
-    Open = Callable[..., AppTest]
-    Connect = Callable[..., None]
+    Visit = Callable[..., None]
 
 pytestmark = pytest.mark.slow
 
@@ -34,21 +38,8 @@ BUNDLED = ["bundled/minilm", "bundled/gpt2-novels"]
 NAMES = [spec.name for spec in catalog.reading("text")]
 NOVELS = bundled_folder(CATALOG[1])
 STRANGER = "192.0.2.7"
+FOUND = "4 layers × 4 heads"  # of the novels
 _asked_for_real, _models = hub._model_info, cache.loaded_model
-
-
-@pytest.fixture
-def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names that the cache of models was asked for."""
-    names: list[str] = []
-    working = cache.model
-
-    def noted(name: str, *modality: Any) -> object:
-        names.append(name)
-        return working(name, *modality)
-
-    monkeypatch.setattr(cache, "model", noted)
-    return names
 
 
 @pytest.fixture
@@ -57,12 +48,27 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[StandI
     monkeypatch.setattr(hub, "_model_info", _asked_for_real)
     monkeypatch.setattr(hub, "ASK_SECONDS", 5.0)
     monkeypatch.setattr(fetching, "_now", Shared(None))
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     access._check_public.clear()
     _models.clear()
     with running_hub() as known:
         known.publish("some/novels", NOVELS)
         yield known
+
+
+@pytest.fixture
+def visit(connect: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """A visitor from elsewhere comes to a site with these settings."""
+
+    def come(models: str | None = "any", ip: str = STRANGER, **settings: str) -> None:
+        if models is not None:
+            monkeypatch.setenv("HEADSCOPE_MODELS", models)
+        for name, value in settings.items():
+            monkeypatch.setenv(f"HEADSCOPE_{name}", value)
+        connect(ip)
+
+    return come
 
 
 def box(app: AppTest) -> Any:
@@ -77,25 +83,6 @@ def names_in_box(app: AppTest) -> list[str]:
 # ---- what is offered --------------------------------------------------------------------------
 
 
-def test_at_the_machine_itself_everything_may_be_typed() -> None:
-    app = open_app()
-    assert len(box(app).options) == len(NAMES)
-    assert box(app).proto.accept_new_options
-    assert "any Hugging Face id (owner/name) or a local folder" in box(app).help
-
-
-def test_from_elsewhere_a_site_without_settings_offers_the_bundled_models(
-    connect: Connect, loaded: list[str]
-) -> None:
-    connect("127.0.0.1", **{"X-Forwarded-For": STRANGER})
-    app = open_app("home", model="gpt2")
-    assert names_in_box(app) == BUNDLED
-    assert not box(app).proto.accept_new_options
-    assert "run the app on your own machine" in box(app).help
-    assert "asks for model `gpt2`. This site offers" in alerts(app)
-    assert set(loaded) == {"bundled/minilm"}
-
-
 def test_without_a_connection_nobody_sits_at_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()  # the tests' own connection; the app's own reading finds none
     app = open_app()
@@ -103,27 +90,23 @@ def test_without_a_connection_nobody_sits_at_the_machine(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("words", "names", "free", "ip"),
+    ("words", "ip", "names", "free", "says"),
     [
-        ("catalogue", NAMES, False, STRANGER),
-        ("any", NAMES, True, STRANGER),
-        ("any", NAMES, True, "127.0.0.1"),
-        ("gpt2, bundled/minilm", ["gpt2", "bundled/minilm"], False, "127.0.0.1"),
+        (None, "127.0.0.1", NAMES, True, "any Hugging Face id (owner/name) or a local folder"),
+        (None, STRANGER, BUNDLED, False, "run the app on your own machine"),
+        ("catalogue", STRANGER, NAMES, False, ""),
+        ("any", STRANGER, NAMES, True, ""),
+        ("gpt2, bundled/minilm", "127.0.0.1", ["gpt2", "bundled/minilm"], False, ""),
     ],
 )
 def test_the_operators_settings_apply_to_everybody(
-    connect: Connect,
-    monkeypatch: pytest.MonkeyPatch,
-    words: str,
-    names: list[str],
-    free: bool,
-    ip: str,
+    visit: Visit, words: str | None, ip: str, names: list[str], free: bool, says: str
 ) -> None:
-    monkeypatch.setenv("HEADSCOPE_MODELS", words)
-    connect(ip)
+    visit(words, ip)
     app = open_app("home", model="bundled/minilm")
     assert names_in_box(app) == names
     assert box(app).proto.accept_new_options is free
+    assert says in (box(app).help or "")
     assert not app.exception
 
 
@@ -148,57 +131,36 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("words", ["any", None])
-def test_from_elsewhere_the_answer_is_the_same_whether_a_folder_exists_or_not(
-    connect: Connect,
-    monkeypatch: pytest.MonkeyPatch,
-    loaded: list[str],
-    looked_at: list[str],
-    tmp_path: Path,
-    words: str | None,
+def test_from_elsewhere_no_folder_is_looked_at_and_the_answer_is_the_same_for_all(
+    visit: Visit, loaded: list[str], looked_at: list[str], tmp_path: Path, words: str | None
 ) -> None:
-    if words is not None:
-        monkeypatch.setenv("HEADSCOPE_MODELS", words)
+    visit(words)
     present, missing = str(tmp_path / "present"), str(tmp_path / "missing")
     Path(present).mkdir()
-    connect(STRANGER)
     looked_at.clear()
-    answers = []
-    for folder in (present, missing):
-        app = open_app("home", model=folder)
-        answers.append(alerts(app).replace(quote(folder), "it"))
-    assert answers[0] == answers[1]
-    assert " it" in f" {answers[0]}"
+    answers = set()
+    for name in (present, missing, "/etc", "~root", "../core/model", "\\\\host\\x"):
+        said = alerts(open_app("home", model=name))
+        assert ("and this site opens no folder of that name" in said) == (words == "any")
+        answers.add(said.replace(quote(name).replace("\\", ""), "it"))
+    assert len(answers) == 1
+    assert " it" in f" {answers.pop()}"
     assert set(loaded) == {"bundled/minilm"}
     assert not {present, missing} & set(looked_at)
-    if words is None:
-        connect("127.0.0.1")
-        open_app("home", model=missing)
-        assert missing in looked_at  # what is not looked at here would be seen
-
-
-@pytest.mark.parametrize("name", ["/etc", "~root", "../core/model", "\\\\host\\x"])
-def test_from_elsewhere_what_reads_like_a_folder_never_reaches_the_cache(
-    connect: Connect, monkeypatch: pytest.MonkeyPatch, loaded: list[str], name: str
-) -> None:
-    monkeypatch.setenv("HEADSCOPE_MODELS", "any")
-    connect(STRANGER)
-    app = open_app("home", model=name)
-    assert "is not a model id (owner/name), and this site opens no folder of that name" in alerts(
-        app
-    )
-    assert set(loaded) == {"bundled/minilm"}
+    visit(words, "127.0.0.1")
+    open_app("home", model=missing)
+    assert missing in looked_at  # what is not looked at here would be seen
 
 
 def test_an_id_that_is_a_folder_of_the_server_is_asked_of_the_hub(
-    connect: Connect, monkeypatch: pytest.MonkeyPatch, stand_in: StandInHub, tmp_path: Path
+    visit: Visit, monkeypatch: pytest.MonkeyPatch, stand_in: StandInHub, tmp_path: Path
 ) -> None:
     (tmp_path / "some").mkdir()
     (tmp_path / "some" / "folder").symlink_to(NOVELS)
     monkeypatch.chdir(tmp_path)
     app = open_app("home", model="some/folder")
-    assert "4 layers × 4 heads" in model_facts(app)  # at the machine itself
-    monkeypatch.setenv("HEADSCOPE_MODELS", "any")
-    connect(STRANGER)
+    assert FOUND in model_facts(app)  # at the machine itself
+    visit()
     app = open_app("home", model="some/folder")
     assert "There is no public model called `some/folder`" in alerts(app)
     assert "6 layers × 12 heads" in model_facts(app)
@@ -207,23 +169,16 @@ def test_an_id_that_is_a_folder_of_the_server_is_asked_of_the_hub(
 
 @pytest.mark.parametrize("words", [None, "any"])
 def test_below_a_folder_that_the_operator_names_models_open_for_all(
-    connect: Connect,
-    monkeypatch: pytest.MonkeyPatch,
-    loaded: list[str],
-    tmp_path: Path,
-    words: str | None,
+    visit: Visit, loaded: list[str], tmp_path: Path, words: str | None
 ) -> None:
-    if words is not None:
-        monkeypatch.setenv("HEADSCOPE_MODELS", words)
-    connect(STRANGER)
     opened, other = tmp_path / "opened", tmp_path / "other"
     opened.mkdir()
     other.mkdir()
     (opened / "novels").symlink_to(NOVELS)
-    monkeypatch.setenv("HEADSCOPE_FOLDERS", os.pathsep.join([str(other), str(NOVELS.parent)]))
+    visit(words, FOLDERS=os.pathsep.join([str(other), str(NOVELS.parent)]))
     app = open_app("home", model=str(NOVELS))
-    assert "4 layers × 4 heads" in model_facts(app)
-    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(opened))
+    assert FOUND in model_facts(app)
+    visit(words, FOLDERS=str(opened))
     loaded.clear()
     for name in (
         str(NOVELS),  # beside what is opened
@@ -236,24 +191,16 @@ def test_below_a_folder_that_the_operator_names_models_open_for_all(
         app = open_app("home", model=name)
         assert app.warning
     assert not [name for name in loaded if "novels" in name and Path(name).is_absolute()]
-
-
-def test_folders_that_the_operator_names_do_not_open_the_hub(
-    connect: Connect, monkeypatch: pytest.MonkeyPatch, loaded: list[str]
-) -> None:
-    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(NOVELS.parent))
-    connect(STRANGER)
-    app = open_app("home", model="some/model")
-    assert "This site does not offer `some/model`" in alerts(app)
-    assert "a folder that this site has opened to visitors" in box(app).help
-    assert set(loaded) == {"bundled/minilm"}
+    if words is None:  # no more is said of the hub than before
+        assert "This site does not offer `some/model`" in alerts(open_app(model="some/model"))
+        assert "a folder that this site has opened to visitors" in box(app).help
 
 
 # ---- the hub ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("ip", "switch", "sent"),
+    ("ip", "switch", "token"),
     [
         (STRANGER, "0", None),
         (STRANGER, "1", "Bearer hf_secret"),
@@ -261,58 +208,44 @@ def test_folders_that_the_operator_names_do_not_open_the_hub(
     ],
 )
 def test_the_operators_token_goes_out_for_visitors_only_if_the_operator_says_so(
-    connect: Connect,
-    monkeypatch: pytest.MonkeyPatch,
-    stand_in: StandInHub,
-    ip: str,
-    switch: str,
-    sent: str | None,
+    visit: Visit, stand_in: StandInHub, ip: str, switch: str, token: str | None
 ) -> None:
-    monkeypatch.setenv("HEADSCOPE_MODELS", "any")
-    monkeypatch.setenv("HEADSCOPE_HUB_TOKEN", switch)
-    monkeypatch.setenv("HF_TOKEN", "hf_secret")
-    connect(ip)
+    visit("any", ip, HUB_TOKEN=switch)
     app = open_app("home", model="some/novels")
     assert "3 MB must be downloaded" in alerts(app)
     app.button(key="model_way_out").click().run()
-    assert "4 layers × 4 heads" in model_facts(app)
-    assert stand_in.tokens == {sent}
+    assert FOUND in model_facts(app)
+    assert stand_in.tokens == {token}
 
 
+@pytest.mark.usefixtures("stand_in")
 def test_a_model_of_the_cache_that_the_hub_shows_to_its_owner_only_is_not_for_visitors(
-    connect: Connect, monkeypatch: pytest.MonkeyPatch, stand_in: StandInHub, loaded: list[str]
+    visit: Visit, monkeypatch: pytest.MonkeyPatch, loaded: list[str]
 ) -> None:
-    monkeypatch.setenv("HEADSCOPE_MODELS", "any")
     known = hub.cached_folder
     monkeypatch.setattr(
         hub, "cached_folder", lambda repo: NOVELS if repo == "my/private" else known(repo)
     )
-    connect(STRANGER)
+    visit()
     app = open_app("home", model="my/private")
     assert "There is no public model called `my/private`" in alerts(app)
     assert "my/private" not in loaded
-    connect("127.0.0.1")
-    assert "4 layers × 4 heads" in model_facts(open_app("home", model="my/private"))
+    visit(ip="127.0.0.1")
+    assert FOUND in model_facts(open_app("home", model="my/private"))
 
 
-def test_a_model_larger_than_visitors_may_download_has_no_button(
-    connect: Connect, monkeypatch: pytest.MonkeyPatch, stand_in: StandInHub
-) -> None:
-    monkeypatch.setenv("HEADSCOPE_MODELS", "any")
-    monkeypatch.setenv("HEADSCOPE_DOWNLOAD_MB", "2")
-    connect(STRANGER)
+def test_a_model_too_large_to_download_has_no_button(visit: Visit, stand_in: StandInHub) -> None:
+    visit(DOWNLOAD_MB="2")
     app = open_app("home", model="some/novels")
     assert "3 MB would have to be downloaded, and this site takes 2 MB at most" in alerts(app)
     assert not [button for button in app.button if button.key == "model_way_out"]
-    connect("127.0.0.1")
+    visit(ip="127.0.0.1")
     app = open_app("home", model="some/novels")
     assert app.button(key="model_way_out").label == "Download"
     assert stand_in.fetched == []
 
 
-def test_an_interrupted_download_is_reported_under_the_name_as_typed(
-    stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_download_is_reported_under_the_name_as_typed(stand_in: StandInHub) -> None:
     del stand_in.files["some/novels/model.safetensors"]
     app = open_app("home", model="some/novels")
     app.button(key="model_way_out").click().run()
@@ -320,7 +253,7 @@ def test_an_interrupted_download_is_reported_under_the_name_as_typed(
     assert app.button(key="model_way_out").label == "Try again"
 
 
-def test_a_visitor_who_waits_for_a_turn_is_told_so(
+def test_a_visitor_who_waits_is_told_so(
     stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words: list[str] = []
@@ -342,4 +275,33 @@ def test_a_visitor_who_waits_for_a_turn_is_told_so(
         app.button(key="model_way_out").click().run()
     assert words[0].startswith("Another model is being downloaded (1.0 of 2.0 MB)")
     assert words[-1].startswith("Downloading: ")
-    assert "4 layers × 4 heads" in model_facts(app)
+    assert FOUND in model_facts(app)
+
+
+@pytest.mark.parametrize(("switch", "device"), [("1", "cuda"), ("0", "cuda"), ("1", "cpu")])
+def test_half_precision_needs_the_switch_and_a_card_and_is_said(
+    switch: str, device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The card is only said to be there: the network runs on the processor."""
+    folder = str(build(replace(FAMILIES["llama"], dtype=torch.bfloat16), tmp_path))
+    monkeypatch.setenv("HEADSCOPE_HALF", switch)
+    devices = chain([device], repeat("cpu"))  # for the decision, and for the load itself
+    monkeypatch.setattr("core.model.opening.load.pick_device", lambda: next(devices))
+    facts = model_facts(open_app(model=folder))
+    half = (switch, device) == ("1", "cuda")
+    assert ("**Numbers checked in bfloat16**" in facts) == half
+    assert ("**Numbers checked** (error" in facts) != half
+
+
+def test_a_failure_is_remembered_until_someone_tries_again(loaded: list[str]) -> None:
+    app = open_app("heatmap", model="gone/model")
+    pick(app, layer="2")
+    pick(app, layer="3")
+    assert loaded.count("gone/model") == 1
+
+
+def test_a_slow_load_does_not_hold_up_those_whose_model_is_loaded() -> None:
+    open_app("heatmap")
+    with loading._LOAD_LOCK:  # as while another visitor's model is loaded
+        app = open_app("heatmap", text="Another text.")
+    assert "6 layers × 12 heads" in model_facts(app)

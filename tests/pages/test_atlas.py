@@ -3,33 +3,42 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
+from core.analysis.projections import joint_embedding
+from core.analysis.projections.umap_process import ProjectionError
 from core.atlas.data import Measured, ModelFaithfulness
-from core.corpus.reading import CorpusTable, read_table
+from core.atlas.one_head import draw_sentences
+from core.corpus.reading import read_table
 from core.corpus.sample import sample_sentences
+from core.model import load, trace_text
 from core.model.opening.catalog import bundled_folder
+from core.screens.atlas import layouts
 from core.screens.atlas.corpus import entry, making, source
-from core.ui import cache
-from core.vocabulary import percent
+from core.screens.atlas.head import contexts
 from tests.opening import open_app
 from tests.pages.atlases import CAUSAL, LINES, of_lines, opened, paste, small
-from tests.pages.conftest import alerts, said
+from tests.pages.conftest import alerts, pick, said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
     from streamlit.testing.v1 import AppTest
 
+    from core.components.contexts import ContextGroup
+    from core.components.points import AtlasCloud
 
 pytestmark = pytest.mark.slow
 
 PARTS = ["heads", "one"]
-MODELS = ["bundled/minilm", "bundled/gpt2-novels"]
+MINILM = "bundled/minilm"
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",
     "it costs $x$ and $y$",
@@ -40,15 +49,6 @@ HOSTILE = [
 ]
 
 
-def test_the_page_opens_with_how_often_near_means_attended() -> None:
-    atlas = small()
-    share = percent(float(atlas.faithfulness["raw"].top1[3, 1])).replace("\xa0", " ")
-    app = opened(atlas, part="one", layer="4", head="2")
-    assert f"**Near means attended for {share} of the queries of L4 H2**" in said(app)
-    assert f"in the plane, raw; {len(atlas.tokens)} tokens." in said(app)
-    assert "of the queries, the mean of all heads**" in said(opened(atlas))
-
-
 def show_part(app: AppTest, part: str) -> str:
     """What the page says after a click on a part; never NaN, never an error."""
     app.selectbox(key="part").set_value(part).run()
@@ -56,21 +56,16 @@ def show_part(app: AppTest, part: str) -> str:
     return said(app)
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_the_sample_is_built_at_once_and_every_part_is_there(model: str) -> None:
-    app = open_app("atlas", model=model, budget="1000")
+def test_the_sample_is_built_at_once_and_within_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADSCOPE_TOKENS", "1000")
+    app = open_app("atlas", budget="many", model=CAUSAL)
+    assert "This link asks for budget `many`" in alerts(app)
+    assert app.query_params["budget"] == "1000"
     for part in PARTS:
         text = show_part(app, part)
-        assert f"Atlas of `{model}`" in text
+        assert f"Atlas of `{CAUSAL}`" in text
         assert f"a random sample of {len(sample_sentences())}" in text
     assert "Build the atlas" not in [button.label for button in app.button]
-
-
-def test_a_budget_out_of_range_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADSCOPE_TOKENS", "1000")
-    app = open_app("atlas", budget="many")
-    assert "This link asks for budget `many`" in alerts(app)
-    assert app.query_params["budget"] == "1000"  # the most that this site allows
 
 
 def test_a_search_tells_how_much_it_found() -> None:
@@ -87,16 +82,21 @@ def test_a_search_tells_how_much_it_found() -> None:
     assert not app.exception
 
 
-def test_pasted_lines_cost_something_and_wait_for_a_button() -> None:
+def test_pasted_lines_cost_something_and_wait_for_a_button(monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_app("atlas", corpus="lines")
     assert "Paste some sentences" in alerts(app)
     paste(app, ["  ", "", "\t"])
     assert "Paste some sentences" in alerts(app)
-    paste(app, [*LINES, "A line of this test alone."])
-    assert "Atlas of" not in said(app)
-    told = re.search(r"About \*\*(\d+) tokens\*\* of 5 texts .* \*\*\d+ MB\*\*", said(app))
-    assert told is not None
-    assert "This is an estimate" in said(app)
+    with monkeypatch.context() as patch:
+        for name in ("choose_texts", "trace_by_length", "atlas_of"):
+            patch.setattr(making, name, None)
+        paste(app, [*LINES, "A line of this test alone."])
+        assert "Atlas of" not in said(app)
+        assert "nothing has been run yet" in said(app)
+        told = re.search(r"About \*\*(\d+) tokens\*\* of 5 texts .* \*\*\d+ MB\*\*", said(app))
+        assert told is not None
+        assert app.button(key="atlas_build").click().run().exception  # now it is
+    app = paste(open_app("atlas", corpus="lines"), [*LINES, "A line of this test alone."])
     app.button(key="atlas_build").click().run()
     built = re.search(r"(\d+) tokens of 5 texts", said(app))
     assert built is not None
@@ -105,23 +105,7 @@ def test_pasted_lines_cost_something_and_wait_for_a_button() -> None:
     assert "Atlas of" in said(again)  # from the cache
 
 
-def test_nothing_a_visitor_brings_is_run_before_the_button(monkeypatch: pytest.MonkeyPatch) -> None:
-    class RanError(Exception): ...
-
-    def run(*_: object, **__: object) -> None:
-        raise RanError
-
-    for name in ("choose_texts", "trace_by_length", "atlas_of"):
-        monkeypatch.setattr(making, name, run)
-    app = paste(open_app("atlas", corpus="lines"), ["Nothing of this is run, ", "but for a press."])
-    assert "nothing has been run yet" in said(app)
-    app.button(key="atlas_build").click().run()
-    assert app.exception  # now it is
-
-
-def test_an_atlas_that_proves_too_large_once_it_is_tokenized_is_refused_before_it_is_run(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_atlas_that_proves_too_large_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     app = paste(open_app("atlas", corpus="lines"), [*LINES, "Far too large."])
     monkeypatch.setattr(entry, "available_bytes", lambda: -(10**12))
     monkeypatch.setattr(making, "trace_by_length", None)
@@ -132,20 +116,15 @@ def test_an_atlas_that_proves_too_large_once_it_is_tokenized_is_refused_before_i
 
 
 def test_a_file_is_read_once_however_often_the_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-
-    def counted(data: bytes, name: str) -> CorpusTable:
-        read.append(name)
-        return read_table(data, name)
-
-    monkeypatch.setattr(source, "read_table", counted)
+    read = Mock(wraps=read_table)
+    monkeypatch.setattr(source, "read_table", read)
     app = upload(open_app("atlas", corpus="file"), "once.csv", CSV.encode())
     app.selectbox(key="atlas_text_column").set_value("id").run()
     app.run()
-    assert read == ["once.csv"]
-    bad = upload(open_app("atlas", corpus="file"), "bad.txt", bytes(range(256)) * 40)
-    assert "`bad.txt`" in bad.run().error[0].value
-    assert read == ["once.csv", "bad.txt"]
+    assert read.call_count == 1
+    bad = upload(open_app("atlas", corpus="file"), "<img src=x>.csv", bytes(range(256)) * 40)
+    assert "`<img src=x>.csv`" in bad.run().error[0].value
+    assert read.call_count == 2
 
 
 def test_hostile_lines_stay_text_in_every_part_and_a_picked_token_is_quoted() -> None:
@@ -159,7 +138,7 @@ def test_hostile_lines_stay_text_in_every_part_and_a_picked_token_is_quoted() ->
 
 @pytest.mark.parametrize(
     ("lines", "model"),
-    [(["word"], MODELS[0]), (["a", "b"], CAUSAL), (["x"] * 8, CAUSAL), (["!" * 200], MODELS[0])],
+    [(["word"], MINILM), (["a", "b"], CAUSAL), (["x"] * 8, CAUSAL), (["!" * 200], MINILM)],
 )
 def test_tiny_corpora_have_every_part(lines: list[str], model: str) -> None:
     app = of_lines(lines, model=model, find="a")
@@ -188,51 +167,22 @@ def test_a_table_has_a_text_column_and_one_of_labels_if_it_is_called_so() -> Non
     assert app.selectbox(key="atlas_text_column").value == "review"
     app.button(key="atlas_build").click().run()
     assert "tokens of 3 texts" in said(app)
-    assert "label" in app.selectbox(key="colour").options
-    app.selectbox(key="colour").set_value("label").run()
-    assert not app.exception
-    app.session_state["part"], app.session_state["token"] = "one", 2
+    for key, value in {"colour": "label", "part": "one", "token": 2}.items():
+        app.session_state[key] = value
     app.run()
+    assert app.session_state["colour"] == "label"
     assert "of sentence 1 · `good`:" in said(app)
 
 
-def test_a_file_that_is_not_a_corpus_is_refused_by_name() -> None:
-    for name, data in (
-        ("empty.txt", b""),
-        ("<img src=x>.csv", bytes(range(256)) * 40),
-        ("broken.jsonl", b'{"text": "a"\n{"text"'),
-    ):
-        app = upload(open_app("atlas", corpus="file"), name, data)
-        (error,) = app.error
-        assert f"`{name}`" in error.value
-        assert "Atlas of" not in said(app)
-
-
-def test_a_prepared_atlas_has_no_slow_projections() -> None:
-    app = opened(small(), projection="UMAP", find="she")
-    assert app.selectbox(key="projection").options == ["PCA"]
-    assert "This link asks for projection `UMAP`. A prepared atlas offers: `PCA`." in alerts(app)
-    assert "`she`: **2** matches" in said(app)
-    assert "label" in app.selectbox(key="colour").options
-
-
-@pytest.mark.parametrize("name", ["gpt2", "folder"])
 def test_from_elsewhere_a_prepared_atlas_names_no_model_but_those_in_the_box(
-    monkeypatch: pytest.MonkeyPatch, connect: Callable[..., None], name: str
+    connect: Callable[..., None], loaded: list[str], clouds: list[AtlasCloud]
 ) -> None:
-    name = str(bundled_folder()) if name == "folder" else name  # it would open at the machine
     connect("192.0.2.7")
-    asked: list[str] = []
-    working = cache.model
-
-    def noted(name: str, *modality: Any) -> object:
-        asked.append(name)
-        return working(name, *modality)
-
-    monkeypatch.setattr(cache, "model", noted)
-    app = opened(replace(small(), model=name), part="one", token="7")
-    assert "which this site does not offer" in said(app)
-    assert name not in asked
+    for name in ("gpt2", str(bundled_folder())):  # the folder would open at the machine
+        app = opened(replace(small(), model=name), part="one", token="7")
+        assert said(app).count("which this site does not offer") == 1
+        assert clouds[-1].lines is None
+        assert name not in loaded
 
 
 @pytest.mark.parametrize("name", [CAUSAL, "nowhere/at-all", "<img src=x onerror=alert(1)>"])
@@ -246,20 +196,12 @@ def test_an_atlas_of_a_model_that_is_another_or_not_here_still_opens(name: str) 
 def test_one_atlas_is_built_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever comes meanwhile is told so, and gets the same atlas where that was built."""
     app = paste(open_app("atlas", corpus="lines"), [*LINES, "Of two visitors at once."])
-    told: list[str] = []
-
-    class Busy:
-        def acquire(self, timeout: float) -> bool:
-            assert timeout > 0
-            told.append("asked")
-            return len(told) > 2
-
-        def release(self) -> None:
-            told.append("released")
-
-    monkeypatch.setattr(making, "_building", Busy())
+    building = Mock(**{"acquire.side_effect": [False, False, True]})
+    monkeypatch.setattr(making, "_building", building)
     app.button(key="atlas_build").click().run()
-    assert told == ["asked"] * 3 + ["released"]
+    assert building.acquire.call_count == 3
+    assert all(each.kwargs["timeout"] > 0 for each in building.acquire.call_args_list)
+    building.release.assert_called_once()
     assert "tokens of 5 texts" in said(app)
 
 
@@ -271,3 +213,135 @@ def test_where_no_query_has_two_keys_faithfulness_is_a_dash() -> None:
     text = said(app) + alerts(app)
     assert "correlate with r = —; the nearest key is the most attended one for — of" in text
     assert not re.search(r"\bnan\b", text)
+
+
+# ---- one head ------------------------------------------------------------------------------------
+
+
+def test_lines_lead_to_the_most_attended_keys_of_the_head(clouds: list[AtlasCloud]) -> None:
+    """Two of each query, to its most attended keys."""
+    app = opened(small(), part="one", layer="4", head="2", stage="normalized")
+    assert clouds[-1].lines is None
+    app.session_state["token"] = 14  # of the second sentence
+    app.run()
+    trace = trace_text(load(MINILM), LINES[1])
+    first = clouds[-1].sentence.index(1)
+    for layer in (3, 2):
+        pick(app, layer=str(layer + 1))
+        assert clouds[-1].title == f"L{layer + 1} H2"
+        lines = np.asarray(clouds[-1].lines)
+        ends = lines[:, :2].astype(int) - first
+        assert sorted(ends[:, 0]) == sorted([*range(len(trace.tokens))] * 2)
+        attention = trace.attention(layer, 1)
+        np.testing.assert_allclose(lines[:, 2], attention[*ends.T], atol=1e-5)
+        strongest = np.sort(attention, axis=1)[:, -2:].sum()
+        assert lines[:, 2].sum() == pytest.approx(strongest, abs=1e-4)
+
+
+@pytest.mark.usefixtures("clouds")
+def test_contexts_have_the_models_attention_and_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Sequence[ContextGroup]] = []
+    runs = Mock(wraps=draw_sentences)
+    monkeypatch.setattr(contexts, "show_contexts", lambda groups, **_: shown.append(groups))
+    monkeypatch.setattr(contexts, "draw_sentences", runs)
+    app = opened(small(), part="one", layer="4", head="2")
+    assert not shown
+    app.toggle(key="dossier").set_value(True).run()
+    assert app.query_params["dossier"] == "1"
+    assert re.search(r"; 2 of [\d,]+ contexts from each tenth", said(app))
+    titles = [re.split("[:,]", group.title)[0] for group in shown[-1]]
+    assert titles == [f"Decile {number}" for number in range(10, 0, -1)]
+    for context in shown[-1][0].contexts:
+        trace = trace_text(load(MINILM), LINES[context.number - 1])
+        assert list(context.tokens) == [token.display for token in trace.tokens]
+        np.testing.assert_allclose(context.weights, trace.attention(3, 1)[context.query], atol=1e-5)
+    pick(app, head="5")
+    pick(app, layer="2")
+    assert (len(shown), runs.call_count) == (3, 1)
+
+
+# ---- UMAP that fails -----------------------------------------------------------------------------
+
+WHY = "UMAP refused these points."
+UMAP = {"corpus": "sample", "budget": "1000", "projection": "UMAP", "model": CAUSAL}
+HEADS = 16
+
+
+class Umap:
+    """In UMAP's place: the first components, or an error from a call on."""
+
+    def __init__(self) -> None:
+        self.calls, self.fails_from = 0, 0.0
+
+    def fit(self, rows: NDArray[np.float64], dimensions: int, *_: object) -> NDArray[np.float64]:
+        self.calls += 1
+        if self.calls > self.fails_from:
+            raise ProjectionError(WHY)
+        return rows[:, :dimensions]
+
+
+@pytest.fixture
+def umap(monkeypatch: pytest.MonkeyPatch) -> Umap:
+    """Nothing is laid out yet, and all that is asked fails until a test says otherwise."""
+    for each in entry.atlas_entries().values():
+        each.layouts.clear()
+        each.jobs.clear()
+    made = Umap()
+    monkeypatch.setattr(joint_embedding, "fit_umap", made.fit)
+    return made
+
+
+def until(app: AppTest, holds: Callable[[AppTest], bool], seconds: float = 60) -> AppTest:
+    """Run again, as the page does by itself, until it says so."""
+    deadline = time.monotonic() + seconds
+    while not holds(app):
+        assert time.monotonic() < deadline, alerts(app)
+        time.sleep(0.1)
+        app.run()
+        assert not app.exception
+    return app
+
+
+def way_out(app: AppTest) -> list[Any]:
+    return [button for button in app.button if button.label == "Try again"]
+
+
+@pytest.mark.parametrize("way", ["button", "coming back"])
+def test_all_heads_go_on_after_an_error(
+    umap: Umap, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    umap.fails_from = 10
+    app = until(open_app("atlas", **UMAP), lambda app: WHY in alerts(app))
+    assert umap.calls == 11
+    app.run()
+    assert umap.calls == 11  # nobody asked for more
+    umap.fails_from = np.inf
+    if way == "button":
+        way_out(app)[0].click().run()
+    else:
+        with monkeypatch.context() as patch:
+            patch.setattr(layouts, "_FORGOTTEN_SECONDS", 0)
+            app.run()
+    until(app, lambda app: umap.calls == HEADS + 1 and not way_out(app))
+    assert alerts(app) == ""
+
+
+def test_a_head_alone_can_be_tried_again(umap: Umap) -> None:
+    app = open_app("atlas", **UMAP, part="one")
+    assert WHY in alerts(app)
+    umap.fails_from = np.inf
+    way_out(app)[0].click().run()
+    assert WHY not in alerts(app)
+    assert any("this atlas, UMAP" in caption.value for caption in app.caption)
+    assert not way_out(app)
+
+
+@pytest.mark.usefixtures("umap")
+def test_an_unforeseen_error_ends_the_work_without_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError("/srv/secret")
+
+    monkeypatch.setattr(layouts, "lay_out_head", fail)
+    app = open_app("atlas", **UMAP, layer="4", head="1")
+    until(app, lambda app: "UMAP of L4 H1 failed." in alerts(app))
+    assert "secret" not in alerts(app)

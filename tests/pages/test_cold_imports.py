@@ -37,41 +37,24 @@ NEVER = {"torch", "transformers", "tokenizers", "huggingface_hub"}
 TABLES = {"pandas", "pyarrow", "sklearn"}
 
 
-@pytest.fixture(scope="module")
-def imported() -> dict[str, set[str]]:
-    """What is imported when the first picture of a page is sent, on a cold server."""
-    found: dict[str, set[str]] = {}
-    for pages in (LIGHT, TABLES_OF_HEADS):
-        command = [sys.executable, "-c", DRAWING, *pages]
-        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-        found |= {page: set(names) for page, names in map(json.loads, run.stdout.splitlines())}
-    return found
-
-
-def test_a_first_picture_needs_few_modules_of_ours(imported: dict[str, set[str]]) -> None:
-    ours = imported["heatmap"] & MODULES.keys()
-    assert len(ours) + len(PAGE) <= MAX_MODULES
-    lines = (MODULES[name].read_text("utf-8").count("\n") for name in [*ours, *PAGE])
-    assert sum(lines) <= MAX_LINES
-
-
 _SENTENCE = ("heatmap", "home", "head_view", "model_view", "neuron_view", "vectors", "projection")
 LIGHT = (*_SENTENCE, "query_key", "images")
 TABLES_OF_HEADS = ("atlas", "patterns", "anomalies", "effect")
 
 
-def test_pages_that_need_only_a_trace_are_drawn_before_torch_is_imported(
-    imported: dict[str, set[str]],
-) -> None:
-    assert {page: names & NEVER for page, names in imported.items() if names & NEVER} == {}
+def test_pages_are_drawn_on_a_cold_server_before_torch_is_imported_by_few_modules() -> None:
+    imported: dict[str, set[str]] = {}
+    for pages in (LIGHT, TABLES_OF_HEADS):
+        command = [sys.executable, "-c", DRAWING, *pages]
+        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        imported |= {page: set(names) for page, names in map(json.loads, run.stdout.splitlines())}
     assert imported.keys() == {*LIGHT, *TABLES_OF_HEADS}
-
-
-def test_the_first_atlas_needs_no_statistics(imported: dict[str, set[str]]) -> None:
-    assert imported["atlas"] & {"scipy", "sklearn"} == set()
-    assert {page for page, names in imported.items() if "scipy.stats" in names} == set()
-
-
-@pytest.mark.parametrize("page", LIGHT)
-def test_a_first_picture_costs_no_tables(page: str, imported: dict[str, set[str]]) -> None:
-    assert imported[page] & TABLES == set()
+    for page, names in imported.items():
+        never = NEVER | {"scipy.stats"}
+        if page == "atlas":
+            never |= {"scipy", "sklearn"}
+        assert names & (never | TABLES if page in LIGHT else never) == set(), page
+    ours = imported["heatmap"] & MODULES.keys()
+    assert len(ours) + len(PAGE) <= MAX_MODULES
+    lines = (MODULES[name].read_text("utf-8").count("\n") for name in [*ours, *PAGE])
+    assert sum(lines) <= MAX_LINES

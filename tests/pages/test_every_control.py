@@ -144,14 +144,11 @@ def test_the_list_of_link_parameters_is_what_pages_declare() -> None:
     )
 
 
-def test_only_controls_end_a_page_early() -> None:
-    """After ``st.stop`` Streamlit writes nothing to the address any more."""
+def test_a_page_that_ends_early_has_its_controls_in_the_address() -> None:
+    """After ``st.stop`` Streamlit writes nothing to the address any more: only controls call it."""
     files = [file for folder in ("core", "pages") for file in (ROOT / folder).rglob("*.py")]
     stopping = [file for file in files if "st.stop()" in file.read_text("utf-8")]
     assert stopping == [ROOT / "core" / "ui" / "controls" / "__init__.py"]
-
-
-def test_a_page_that_ends_early_has_its_controls_in_the_address() -> None:
     app = open_app("atlas", budget="1000", model="bundled/gpt2-novels")
     app.session_state["corpus"] = "lines"
     app.run()

@@ -16,6 +16,7 @@ from core.ui.words.pages import TEXT_PAGES as PAGES  # of images alone: their ow
 from tests.opening import ROOT, open_app, visits
 from tests.pages.conftest import BOOK, alerts, said
 from tests.pages.test_every_control import another
+from tests.pages.vision import open_image
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -107,13 +108,6 @@ def test_an_address_of_a_megabyte_is_dropped_before_the_app_can_see_it() -> None
     assert open_app("heatmap", text="x" * 1_000_000).session_state["text"] == BOOK
 
 
-@pytest.mark.parametrize("name", ["heatmap", "atlas"])
-def test_a_model_folder_that_does_not_exist_leaves_a_working_page(name: str) -> None:
-    app = open_app(name, model="/no/such/folder", budget="1000")
-    assert "There is no folder" in alerts(app)
-    assert any("Numbers checked" in caption.value for caption in app.caption)
-
-
 ODD = (
     "=cmd|' /C calc'!A0 <b>x</b> $x$ :red[x] 😀 مرحبا بالعالم"
     " it it it '''\"\"\"\n\n \u202eabc\u200b \ufeff\x00 a"
@@ -185,10 +179,21 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[presets.Preset]:
     return made
 
 
-@pytest.mark.parametrize("name", [page.name for page in PAGES if page.name != "home"])
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        (page.name, shown)
+        for page in ALL
+        for shown in page.modalities
+        if page.name != "home"
+        and (page.name, shown) not in {("atlas", "image"), ("effect", "image")}
+    ],
+)
 @pytest.mark.usefixtures("small_corpora")
-def test_every_example_sets_what_the_page_then_shows(made: list[presets.Preset], name: str) -> None:
-    app = open_app(name, budget="1000")
+def test_every_example_sets_what_is_shown(
+    made: list[presets.Preset], name: str, shown: str
+) -> None:
+    app = open_image(name) if shown == "image" else open_app(name, budget="1000")
     assert made
     for index in range(len(made)):
         state = {key: value for key, value in made[index].state.items() if value != ""}
@@ -201,7 +206,7 @@ RESETTING = [page for page in ALL if page.reset_except is not None]
 
 
 @pytest.mark.parametrize("page", RESETTING, ids=lambda page: page.name)
-def test_an_example_resets_the_other_controls_but_those_that_the_record_names(
+def test_an_example_resets_all_controls_but_those_named(
     made: list[presets.Preset], page: Page
 ) -> None:
     app = open_app(page.name)
@@ -221,8 +226,3 @@ def test_an_example_resets_the_other_controls_but_those_that_the_record_names(
         if key in changed and key not in named:
             kept = key in (page.reset_except or ())
             assert app.session_state[key] == (changed[key] if kept else control.default), key
-
-
-def test_a_small_model_takes_few_tokens() -> None:
-    app = open_app("heatmap", model="bundled/gpt2-novels", text="and " * 200)
-    assert "128 tokens are shown" in alerts(app)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
     from streamlit.testing.v1 import AppTest
 
-    from core.model import Effects
 
 FROM_A_TRACE = [page.name for page in PAGES if not page.needs_model]
 SHIPPED, CHECKED = "came with the app", "**Numbers checked**"
@@ -69,57 +70,39 @@ def content(app: AppTest) -> list[bytes]:
 
 
 @pytest.mark.usefixtures("before")
-@pytest.mark.parametrize("page", FROM_A_TRACE)
-def test_a_page_that_needs_only_a_trace_is_drawn_before_the_model_is_loaded(
-    page: str, loads: list[str]
-) -> None:
+@pytest.mark.parametrize("page", [*FROM_A_TRACE, "atlas"])
+def test_a_page_of_a_trace_is_drawn_before_the_model_comes(page: str, loads: list[str]) -> None:
     app = open_app(page)
     assert loads == []
-    assert SHIPPED in model_facts(app)
-    assert CHECKED not in model_facts(app)
     assert content(app)
     assert not app.error
+    if page == "atlas":
+        assert "This picture came with the app" in said(app)
+        assert len(sent(app, "points")["places"])
+    else:
+        assert SHIPPED in model_facts(app)
+        assert CHECKED not in model_facts(app)
 
 
-@pytest.mark.parametrize(
-    "link",
-    [{}, {"replace": "zero"}, {"part": "away"}, {"text": "It rains."}, {"input": "image"}],
-)
 def test_effects_of_the_first_text_are_drawn_before_the_model_is_loaded(
-    link: dict[str, str], loads: list[str], monkeypatch: pytest.MonkeyPatch
+    loads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(first_model, "wait", lambda *_: st.stop())
-        app = open_app("effect", **link)
+        app = open_app("effect")
     assert loads == []
-    if link:
-        assert not app.get("plotly_chart")
-        return
     claims = [line for line in said(app).splitlines() if "on this text" in line]
     assert "random directions" in claims[0]
     assert len(app.get("plotly_chart")) == 1
-    runs: list[Any] = []
-    run = measuring._run
-
-    def noted(*args: Any, **options: Any) -> Effects:
-        runs.append(options)
-        return run(*args, **options)
-
-    monkeypatch.setattr(measuring, "_run", noted)
+    run = Mock(wraps=measuring._run)
+    monkeypatch.setattr(measuring, "_run", run)
     measuring._place.clear()
     app = open_app("effect")
     assert loads == ["bundled/minilm"]
-    assert {len(each["heads"]) for each in runs} <= {1}  # of the chosen head's card
+    measured = {len(each.kwargs["heads"]) for each in run.call_args_list}
+    assert measured <= {1}  # of the chosen head's card
     assert claims == [line for line in said(app).splitlines() if "on this text" in line]
     assert len(app.get("plotly_chart")) == 1
-
-
-@pytest.mark.usefixtures("before")
-def test_the_first_atlas_is_drawn_before_the_model_is_loaded(loads: list[str]) -> None:
-    app = open_app("atlas")
-    assert loads == []
-    assert "This picture came with the app" in said(app)
-    assert len(sent(app, "points")["places"])
 
 
 @pytest.mark.nightly  # ten seconds to make
@@ -156,36 +139,28 @@ def test_the_first_atlas_is_drawn_until_the_real_one_is_made_and_looks_the_same(
     np.testing.assert_equal(shown, drawn)
 
 
-@pytest.mark.parametrize(
-    "link",
-    [
-        {"part": "one"},
-        {"find": "she"},
-        {"projection": "UMAP"},
-        {"stage": "normalized"},
-        {"colour": "norm"},
-        {"budget": "1000"},
-        {"text": "It rains."},
-        {"model": "bundled/gpt2-novels"},
-        {"corpus": "lines"},
-        {"input": "image"},
-    ],
+OTHERS = (
+    "effect?replace=zero effect?part=away effect?text=It+rains. effect?input=image"
+    " atlas?part=one atlas?find=she atlas?projection=UMAP atlas?stage=normalized"
+    " atlas?colour=norm atlas?budget=1000 atlas?text=It+rains. atlas?model=bundled/gpt2-novels"
+    " atlas?corpus=lines atlas?input=image"
 )
-def test_another_atlas_is_never_drawn_from_the_shipped_one(
-    link: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+
+
+@pytest.mark.parametrize("address", OTHERS.split())
+def test_no_other_picture_is_shipped(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    page, _, link = address.partition("?")
     with monkeypatch.context() as patch:
         patch.setattr(first_model, "wait", lambda *_: st.stop())
         patch.setattr("core.ui.cache.model", lambda *_: st.stop())
         patch.setattr(first_model, "finish", lambda: None)
-        app = open_app("atlas", **link)
-    assert "came with the app" not in said(app) + model_facts(app)
+        app = open_app(page, **dict(parse_qsl(link)))
+    assert not app.get("plotly_chart")
     assert not any("points" in each.proto.component_name for each in app.get("bidi_component"))
+    assert page == "effect" or "came with the app" not in said(app) + model_facts(app)
 
 
-def test_when_the_model_has_come_its_facts_are_there_and_the_picture_stays(
-    loads: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_picture_stays_once_loaded(loads: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(first_model, "finish", lambda: None)
         first = payload(open_app("home"), "arcs")
@@ -199,9 +174,7 @@ def test_when_the_model_has_come_its_facts_are_there_and_the_picture_stays(
     assert loads == ["bundled/minilm"]
 
 
-def test_a_model_that_cannot_be_loaded_is_reported_once_it_is_known(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_model_that_cannot_be_loaded_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(name: str, **_: Any) -> object:
         raise OutOfMemoryError("There is not enough memory to load {name}.", "Close it.", name)
 

@@ -1,4 +1,4 @@
-"""The query-key page in process."""
+"""Queries and keys of a text and of an image: what is drawn, searched, said and offered."""
 
 from __future__ import annotations
 
@@ -10,20 +10,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from core.analysis.images.colour import HUES
+from core.analysis.images.points import tints_of
 from core.analysis.normalization import grid_search
 from core.analysis.strongest_link import find_link
 from core.model import load, trace_text
-from core.screens.query_key import picture
+from core.screens.query_key import picture as picture_module
 from core.screens.query_key import search as search_module
 from core.screens.query_key.choice import Choice
 from core.screens.query_key.heads import make_report
 from core.ui.cache import TraceKey
+from tests.analysis.pictures import image_trace, picture
 from tests.opening import open_app
-from tests.pages.conftest import BOOK, alerts, said
+from tests.pages.conftest import BOOK, alerts, press_example, said, sent, table_of
+from tests.pages.vision import open_image
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from streamlit.testing.v1 import AppTest
+
     from core.components.points import Clouds
     from core.model.trace import Trace
+
+    Files = dict[str, Callable[[], str]]
 
 CAPYBARA = "The brown capybara is sleeping now."
 
@@ -37,55 +47,21 @@ def minilm_trace(text: str) -> Trace:
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Clouds]:
     """What the page drew, the last picture last."""
     result: list[Clouds] = []
-    monkeypatch.setattr(picture, "show_clouds", lambda clouds, **_: result.append(clouds))
+    monkeypatch.setattr(picture_module, "show_clouds", lambda clouds, **_: result.append(clouds))
     return result
 
 
-@pytest.mark.parametrize(
-    ("distance", "criterion"),
-    [("euclidean", "pearson"), ("squared euclidean", "weighted"), ("cosine", "pearson")],
-)
-def test_the_page_names_its_criterion_and_distance(distance: str, criterion: str) -> None:
-    app = open_app("query_key", part="heads", criterion=criterion, distance=distance)
-    names = {"pearson": "Pearson, all pairs", "weighted": "weighted (AttentionViz)"}
-    assert f"c by: {names[criterion]}." in said(app)
-    assert f"{distance.replace('eu', 'Eu')} distance, normalized, with the row-centred" in said(app)
-    assert "nan" not in said(app)
-    assert f"in {72 if criterion == 'weighted' else 0} fewer than" in said(app)
-
-
-def test_red_lines_join_the_pair_of_home_and_another_text_gets_its_own() -> None:
+def test_red_lines_join_the_pair_of_home_or_of_the_link_until_another_text_has_its_own() -> None:
     app, link = open_app("query_key", text=CAPYBARA), find_link(minilm_trace(CAPYBARA))
     assert link is not None
     ends = app.session_state["from"], app.session_state["to"]
     assert ends == ([link.query + 1], [link.key + 1])
-    app.text_area(key="text").set_value(BOOK).run()
-    assert (app.multiselect(key="from").value, app.multiselect(key="to").value) == ([11], [5])
-    assert alerts(app) == ""
-
-
-def test_a_link_keeps_its_own_red_lines() -> None:
     app = open_app("query_key", **{"text": CAPYBARA, "from": "2", "to": "7,99"})
     assert (app.multiselect(key="from").value, app.multiselect(key="to").value) == ([2], [7])
     assert "some of it is not in this text" in alerts(app)
-
-
-def test_the_notebooks_search_shows_what_it_shows() -> None:
-    app = open_app("query_key", part="search", text=CAPYBARA, layer="1")
-    text = said(app)
-    assert "Best: a = −0.5, c = −2" in text
-    assert "flat along c" in text
-    assert "on the edge of its range" in text
-    assert "near $-1$" in text
-    assert list(app.table[0].value.iloc[-1]) == ["-0.5", "-2", "0.684534"]
-
-
-def test_a_wide_range_of_a_finds_an_optimum_inside() -> None:
-    app = open_app("query_key", part="search", text=CAPYBARA, layer="1", a_range="50", steps="41")
-    text = said(app)
-    assert "inside its range" in text
-    assert (app.query_params["a_range"], app.query_params["steps"]) == ("50", "41")
-    assert "c_range" not in app.query_params  # it is as usual
+    app.text_area(key="text").set_value(BOOK).run()
+    assert (app.multiselect(key="from").value, app.multiselect(key="to").value) == ([11], [5])
+    assert alerts(app) == ""
 
 
 def test_where_the_search_finds_nothing_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,60 +71,16 @@ def test_where_the_search_finds_nothing_that_is_said(monkeypatch: pytest.MonkeyP
     assert "There is no correlation" in alerts(open_app("query_key", text=BOOK, part="search"))
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "words"),
-    [
-        ("criterion", "weighted", "pairs carry weight (fewer than 30): c stays 1"),
-        ("distance", "cosine", "c changes nothing"),
-    ],
-)
-def test_where_c_is_not_chosen_that_is_said(key: str, value: str, words: str) -> None:
-    assert words in alerts(open_app("query_key", part="search", **{key: value}))
-
-
-def test_lines_to_hidden_tokens_are_counted() -> None:
-    app = open_app("query_key", hide="1", head="2", layer="1")
-    assert "lines lead to hidden tokens" in said(app)
-    assert alerts(app) == ""
-
-
-def test_softmax_does_not_see_row_means_and_neither_does_the_verdict() -> None:
-    """With products that move along with the keys, the page said "made it worse" of this head."""
-    text = said(open_app("query_key", text=BOOK, layer="1", head="8"))
-    assert "correlate −0.19 raw" in text
-    assert "−0.63 normalized with c = 1.56" in text
-    assert "for 7.7 %, 7.7 % and 23 % of the queries: **normalization made it better**" in text
-
-
-def test_the_table_of_heads_counts_those_that_normalization_helped() -> None:
-    page = open_app("query_key", text=BOOK, part="heads")
-    assert "helped **10 of 72** heads by correlation, **7** by" in said(page)
-
-
-def test_axes_that_were_turned_and_red_lines_are_named(drawn: list[Clouds]) -> None:
-    link = {"text": CAPYBARA, "layer": "1", "from": "3", "to": "4,5,6"}  # brown, cap ##y ##bara
-    where = "the strongest key of a chosen source is a chosen target: here"
-    app = open_app("query_key", head="4", **link)
-    assert f"{where} `brown` → `##bara` 0.264. Other chosen pairs are dashed." in said(app)
-    assert [list(panel.axes) for panel in drawn[-1].panels] == [
-        ["PC 1", "PC 2"],
-        *[["PC 1, turned", "PC 2, turned"]] * 2,
-    ]
-    assert f"{where} none." in said(open_app("query_key", head="1", **link))
-
-
-def test_queries_and_keys_have_colours_of_their_own(drawn: list[Clouds]) -> None:
+def test_queries_and_keys_have_own_colours_and_turned_axes(drawn: list[Clouds]) -> None:
     open_app("query_key", text=BOOK, colour="position")
     for queries, keys in drawn[-1].shades.values():
         assert len(queries) == len(keys) > 0
         assert not set(queries) & set(keys)
     np.testing.assert_allclose(drawn[-1].panels[0].tones, np.tile(np.arange(13) / 12, 2))
-    drawn[-1].packed()
-
-
-def test_in_space_each_stage_has_a_chart() -> None:
-    app = open_app("query_key", text=BOOK, layer="4", head="2", projection="PCA 3-D")
-    assert (len(app.get("plotly_chart")), alerts(app)) == (3, "")
+    axes = [list(panel.axes) for panel in drawn[-1].panels]
+    assert axes == [["PC 1", "PC 2"], *[["PC 1, turned", "PC 2, turned"]] * 2]
+    app = open_app("query_key", text=BOOK, projection="PCA 3-D")
+    assert (len(app.get("plotly_chart")), alerts(app)) == (3, "")  # one for each stage
 
 
 def test_the_report_has_default_and_searched_beside_each_other_with_red_and_regression() -> None:
@@ -157,11 +89,74 @@ def test_the_report_has_default_and_searched_beside_each_other_with_red_and_regr
     report = make_report(minilm_trace(CAPYBARA), choice, {})
     (packed,) = re.findall(r'atob\("([^"]*)"\)', report)
     pictures = base64.b64decode(packed).decode("utf-8", errors="replace")
-    first = pictures.index("L1 H1 raw: mean distance 1.55")
-    assert pictures.index("L1 H1 a and c of the search: mean distance 5.55") > first
+    assert re.search("L1 H1 raw: mean .*L1 H1 a and c of the search: mean", pictures, re.DOTALL)
     assert re.search(r'"sources": ?\[2\], ?"targets": ?\[3, ?4, ?5\]', pictures)
-    assert "Layer 1: a = −0.5, c = −2, |r| = 0.68453" in report
-    assert "(on the edge of its range)" in report
-    assert "cap, ##y, ##bara" in report
-    assert "the row-centred scores of all permitted pairs" in report
-    assert "where the strongest key of a chosen source is a chosen target" in report
+    for words in ("a = −0.5, c = −2, |r| = 0.68453", "(on the edge of its range)", "##y, ##bara"):
+        assert words in report
+
+
+# ---- of an image ---------------------------------------------------------------------------------
+
+
+def opened(kind: str = "vit", **link: str) -> AppTest:
+    return open_image("query_key", kind, **link)
+
+
+def test_cls_and_registers_are_drawn_on_request_alone() -> None:
+    assert sent(opened(), "points")["shown"] == [*range(1, 65), *range(66, 130)]
+    assert sent(opened(hide="0"), "points")["shown"] == list(range(130))
+    data = sent(opened("siglip", stage="raw"), "points")  # which has none
+    assert (data["grid"]["first"], data["shown"]) == (0, list(range(128)))
+    assert "CLS (" not in said(opened("siglip", part="follow"))
+    link = {"stage": "all three", "colour": "brightness"}
+    data = sent(opened("dinov2_with_registers", **link), "points")
+    assert (data["grid"]["first"], len(data["titles"])) == (5, 3)
+    tones = data["tones"].reshape(3, -1)
+    assert (tones[:, :5] == 0).all()  # no patch, no look
+    assert (tones[:, 5:69] > 0).all()
+
+
+def test_patches_are_coloured_by_their_own_looks() -> None:
+    colours = np.array([[[1, 0, 0], [0, 0.8, 0], [0, 0, 1]], [[0.5] * 3, [0] * 3, [1] * 3]])
+    trace = image_trace(picture(colours), *np.zeros((2, 1, 1, 7, 4)))
+    hue, place = tints_of(trace, "hue"), tints_of(trace, "place")
+    names = ["red", "green", "blue", "grey", "grey", "grey"]
+    assert [hue.legend[int(tone)] for tone in hue.tones[1:7]] == names
+    assert hue.legend[:-1] == tuple(HUES)
+    assert np.isnan(hue.tones[[0, 7]]).all()
+    np.testing.assert_array_equal(hue.tones[:7], hue.tones[7:])  # a query and its own key
+    np.testing.assert_allclose(tints_of(trace, "brightness").tones[5:7], [0, 1], atol=1e-3)
+    names = ["top left", "top", "top right"]
+    assert [place.legend[int(tone)] for tone in place.tones[1:4]] == names
+
+
+def test_the_table_and_examples_say_what_heads_follow(files: Files) -> None:
+    app = opened()
+    assert not [button for button in app.button if button.label.startswith("Follows ")]
+    press_example(app, "query_key", "What do heads follow?")
+    table = table_of(files)
+    assert len(table) == 12
+    assert "199 moves of the image" in said(app)
+    (counts,) = (each.value for each in app.table if "trained" in each.value)
+    assert counts.index.tolist() == ["hue", "brightness", "edges", "place"]
+    for side, prefix in (("trained", ""), ("untrained twin", "twin_")):
+        follow = table[f"{prefix}brightness"].ge(0.3) & table[f"{prefix}brightness_p"].le(0.05)
+        assert counts[side]["brightness"] == follow.sum()
+    best = table.iloc[int(table["brightness"].to_numpy().argmax())]
+    name = f"L{best['layer']} H{best['head']}"
+    press_example(app, "query_key", f"Follows brightness most: {name}")
+    state = {"part": "picture", "colour": "brightness", "layer": str(best["layer"])}
+    assert {key: app.session_state[key] for key in state} == state
+    assert sent(app, "points")["heads"] == [name]
+    assert f"**{name}** " in said(app)
+
+
+@pytest.mark.parametrize("colour", ["position", "place"])
+def test_the_file_has_what_colours_show(files: Files, colour: str) -> None:
+    data = sent(opened(layer="2", head="3", colour=colour, stage="all three"), "points")
+    table = table_of(files)
+    assert len(table) == 3 * 2 * 65
+    tones = np.where(data["tones"], data["tones"] - 1.0, np.nan)
+    steps = len(data["shades"]["light"][0]) - 1 if data["colouring"] == "sequential" else 1
+    near = 0.51 / steps if steps > 1 else 0
+    np.testing.assert_allclose(table["colour"], tones / steps, rtol=0, atol=near)

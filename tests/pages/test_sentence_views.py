@@ -8,11 +8,10 @@ import pytest
 
 import core.model
 from core.analysis.strongest_link import find_link
-from core.screens.head_view import take_report
 from tests.model.families import FAMILIES, build
 from tests.opening import open_app
 from tests.pages import conftest
-from tests.pages.conftest import BOOK, PAIR, alerts, hints, pick, press_example, said
+from tests.pages.conftest import BOOK, PAIR, alerts, pick, press_example, said
 from tests.tools.bench.models import sentence_of
 
 if TYPE_CHECKING:
@@ -21,76 +20,9 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
 
-def test_impossible_values_are_reported_once_and_replaced() -> None:
-    link = {"layer": "999", "head": "13", "values": "<script>", "words": "yes"}
-    app = open_app("heatmap", **link)
-    for key, value in link.items():
-        assert f"asks for {key} `{value}`" in alerts(app)
-        assert app.query_params[key] != value
-    assert "bundled/minilm has 6 layers: `mean`, `1`, `2`, `3`, `4`, `5`, `6`" in alerts(app)
-    assert "bundled/minilm has 12 heads a layer" in alerts(app)
-    assert (app.session_state["layer"], app.session_state["head"]) == ("4", "2")
-    pick(app, head="3")
-    assert alerts(app) == ""
-
-
-LONG = sentence_of(80)
-BOOKS = "the book and "
-
-
-READINGS: list[tuple[str, dict[str, str], tuple[str, ...]]] = [
-    ("heatmap", {}, ("Rows add up to 1; a column",)),
-    ("heatmap", {"head": "max"}, ("Rows add up to 1.",)),
-    ("heatmap", {"hide": "1"}, ("Special tokens hidden: 2.",)),
-    ("heatmap", {"values": "scores", "head": "3"}, ("softmax turns a row of one head, special",)),
-    ("head_view", {"weigh": "value"}, ("attention times the length of the value; the widest",)),
-    ("head_view", {"weigh": "transformed"}, ("the value after the output projection",)),
-    ("head_view", {"text": LONG}, ("Lines with an end out of view are fainter",)),
-    ("model_view", {}, ("6 × 12 heads of 13 × 13 tokens.", "Lines go from the token that attends")),
-    ("model_view", {"style": "tiles"}, ("Rows attend, columns are attended to",)),
-    ("model_view", {"text": BOOKS * 20}, ("500 of 3,844 in a tile, 2,000 when enlarged",)),
-    ("model_view", {"text": BOOKS * 80}, ("is the largest of 2 × 2 weights",)),
-    ("model_view", {"hide": "1"}, ("Special tokens hidden: 2.",)),
-    ("model_view", {**PAIR, "filter": "ab"}, ("heads of 6 × 7 tokens",)),
-    ("model_view", {**PAIR, "filter": "ba", "hide": "1"}, ("heads of 6 × 4 tokens",)),
-    (
-        "model_view",
-        {"pattern": "previous"},
-        ("Previous token: 1 of 72 heads** with more than 0.5", "0.08): L1 H3 1.00."),
-    ),
-    (
-        "model_view",
-        {"pattern": "next", **PAIR},
-        ("Next token: no head**", "The closest is L2 H9 0.47."),
-    ),
-    ("model_view", {"pattern": "sentence"}, ("The other sentence** cannot be measured here",)),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("page", "state", "sentences"), READINGS)
-def test_what_is_said_under_a_picture_is_true_for_what_is_shown(
-    page: str, state: dict[str, str], sentences: tuple[str, ...]
-) -> None:
-    text = said(open_app(page, **state))
-    for sentence in sentences:
-        assert sentence in text
-    many = page == "model_view" and BOOKS in state.get("text", "")
-    assert ("Drawn: the strongest" in text) == many
-
-
 def sent(app: AppTest) -> dict[str, Any]:
     """What the component gets."""
     return conftest.sent(app, "head_view")
-
-
-def report(app: AppTest, **changes: object) -> AppTest:
-    """What a click in the component does: its report reaches the session before the next run."""
-    state, serial = app.session_state, sent(app)["serial"]
-    state["_head_view_sent"]["shown"][serial].update(changes)
-    for key, value in changes.items():
-        state[key] = value
-    return app.run()
 
 
 def test_the_head_that_home_names_comes_first_and_a_link_without_heads_means_all() -> None:
@@ -106,7 +38,10 @@ def test_the_head_that_home_names_comes_first_and_a_link_without_heads_means_all
 def test_of_a_long_text_one_layer_is_sent() -> None:
     app = open_app("head_view", text="the cat " * 60, layer="4")
     assert set(sent(app)["layers"]) == {"3"}
-    assert set(sent(report(app, layer="6"))["layers"]) == {"5"}
+    # A click in the component: its report reaches the session before the next run.
+    app.session_state["_head_view_sent"]["shown"][sent(app)["serial"]]["layer"] = "6"
+    pick(app, layer="6")
+    assert set(sent(app)["layers"]) == {"5"}
     assert (
         len(conftest.payload(open_app("head_view", text=sentence_of(128)), "head_view")) < 1_000_000
     )
@@ -128,27 +63,12 @@ def test_a_choice_of_heads_is_written_in_one_way(link: dict[str, str], heads: li
     assert app.query_params.get("heads", "") == ",".join(map(str, heads))
 
 
-def test_at_most_one_token_is_pinned() -> None:
-    view = sent(open_app("head_view", **{"from": "3,4", "to": "5"}))["view"]
-    assert (view["from"], view["to"]) == ([3], [])
-
-
-def test_a_shorter_text_drops_the_positions_it_lacks() -> None:
-    app = open_app("head_view", **{"from": "11"})
+def test_at_most_one_token_is_pinned_until_a_text_lacks_it() -> None:
+    app = open_app("head_view", **{"from": "11,12", "to": "5"})
+    assert (sent(app)["view"]["from"], sent(app)["view"]["to"]) == ([11], [])
     app.text_area(key="text").set_value("two words").run()
-    view = sent(app)["view"]
+    assert sent(app)["view"]["from"] == []
     assert not app.exception
-    assert view["from"] == []
-
-
-@pytest.mark.parametrize("view", [{"layer": 4, "heads": "x", "hide": "1"}, {}])
-def test_a_report_that_is_not_a_state_is_ignored(
-    view: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    state: dict[str, object] = {"layer": "2", "heads": [1], "hide": False}
-    monkeypatch.setattr("streamlit.session_state", state)
-    take_report(view)
-    assert state == {"layer": "2", "heads": [1], "hide": False}
 
 
 def test_pairs_of_a_text_without_a_second_sentence_are_no_control() -> None:
@@ -159,49 +79,24 @@ def test_pairs_of_a_text_without_a_second_sentence_are_no_control() -> None:
     assert "of 6 × 6 tokens" in said(app)
 
 
-@pytest.mark.parametrize("text", ["x", "book " * 200])
-def test_every_text_has_a_view_and_examples_with_numbers(text: str) -> None:
-    app = open_app("neuron_view", text=text)
-    app.session_state["neuron_view_presets"] = True
-    app.run()
-    assert alerts(app) == ""
-    assert "nan" not in said(app)
-    assert ("Lines with both ends out of view" in said(app)) == (len(text) > 500)
-    titles = [button.label for button in app.button]
-    assert "One token back" in titles
-
-
 TIRED = "The animal didn't cross the street because it was too tired."
 
 
-def test_a_first_visitor_sees_the_pair_that_home_names() -> None:
+def test_a_first_visitor_sees_the_pair_that_home_names_until_another_is_picked() -> None:
     found = find_link(core.model.trace_text(core.model.load("bundled/minilm"), TIRED))
     assert found is not None
     app = open_app("neuron_view", text=TIRED)
     place = str(found.layer + 1), str(found.head + 1), str(found.query + 1)
     assert tuple(app.session_state[key] for key in ("layer", "head", "query")) == place
-
-
-def test_the_strongest_key_is_shown_until_another_is_picked() -> None:
-    app = open_app("neuron_view", text=BOOK)
-    assert app.selectbox(key="query").value == "11"  # "it"
     assert app.selectbox(key="key_token").value == "strongest"
-    assert "filter" not in app.query_params
+    hints = "\n".join(button.help or "" for button in app.button)
+    assert "L1 H3 gives 1.00 to the token before" in hints
+    assert f"In L{place[0]} H{place[1]}, `t` gives {found.weight:.2f} to `didn`" in hints
+    press_example(app, "neuron_view", "The pair with the lowest score")
+    assert app.query_params["key_token"].isdecimal()
     app.text_area(key="text").set_value("A cat.").run()
     assert app.selectbox(key="query").value == "3"
     assert alerts(app) == ""
-
-
-def test_examples_state_what_holds() -> None:
-    app = open_app("neuron_view", text=BOOK)
-    press_example(app, "neuron_view", "The strongest link")
-    assert "L1 H3 gives 1.00 to the token before" in hints(app)
-    assert "In L4 H2, `it` gives 0.93 to `book`" in hints(app)
-    assert "lowest score, −5.22, is with" in hints(app)
-    state = {"layer": "4", "head": "2", "query": "11", "key_token": "5", "sort": "contribution"}
-    assert {key: app.query_params[key] for key in state} == state
-    press_example(app, "neuron_view", "The pair with the lowest score")
-    assert {"key_token": "7"}.items() <= app.query_params.items()
 
 
 @pytest.mark.slow
@@ -228,9 +123,3 @@ def test_pairs_of_sentences_leave_their_tokens_and_that_is_said(pairs: str) -> N
     assert app.selectbox(key="query").options[1:] == tokens[pairs[0]]
     assert app.selectbox(key="key_token").options[1:] == tokens[pairs[1]]
     assert "the sentence left out counts but is not shown" in said(app)
-
-
-def test_a_query_that_its_link_leaves_out_is_reported() -> None:
-    app = open_app("neuron_view", **PAIR, query="2", filter="bb")
-    assert "This link asks for query `2`. The tokens of these pairs are" in alerts(app)
-    assert app.selectbox(key="query").value == "12"  # "foliage", the last word of those left

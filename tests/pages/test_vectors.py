@@ -2,76 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from core.analysis.pair_projection import PairProjection, project_pair
+from core.analysis.pair_projection import PairProjection
 from core.model import load, trace_text
 from core.screens.projection import headline
 from tests.opening import open_app
 from tests.pages.conftest import alerts, said, sent
-
-TAB20 = {"tab20": "1"}
-
-
-def test_the_grid_begins_with_the_chapters_picture() -> None:
-    text = said(open_app("vectors"))
-    assert "Arrows are attention rows (mean over heads)" in text
-    assert "Directions of two layers do not compare." in text
-    assert "Only the longest arrows are named" not in text
-
-
-def test_one_token_gets_a_sentence_instead_of_empty_planes() -> None:
-    app = open_app("vectors", text="book")
-    assert "type at least two words" in alerts(app)
-    assert "Arrows are" not in said(app)
-    assert alerts(open_app("vectors", text="book", special="1")) == ""
-
-
-def test_of_many_tokens_the_page_says_which_are_named() -> None:
-    app = open_app("vectors", text="one two three four five six seven eight " * 4)
-    assert "Only the longest arrows are named, and those held." in said(app)
-
-
-@pytest.mark.parametrize(
-    ("state", "answer"),
-    [
-        (
-            {},
-            "**`it` and `book` attend most alike in layer 6**: cosine 0.73 in full space (",
-        ),
-        ({"pick": "5"}, "**In layer 3, `book` attends most like `oh`**: cosine 0.88"),
-        ({"show": "one layer", "layer": "4"}, "**`it` and `book` in layer 4**: cosine −0.29"),
-        ({"pick": "2,3,12"}, "**In layer 6, `oh` and `.` attend most alike**: cosine 0.97"),
-        ({"draw": "keys", "pick": "5"}, "`book` has keys most like those of `"),
-    ],
-)
-def test_the_title_says_what_the_held_tokens_are_most_like(
-    state: dict[str, str], answer: str
-) -> None:
-    """At first those are the pair that Home names."""
-    assert answer in said(open_app("vectors", **state))
-
-
-@pytest.mark.parametrize(
-    ("state", "sentence"),
-    [
-        (
-            {"head": "median"},
-            "Arrows are attention rows (median over heads)",
-        ),
-        ({"head": "5"}, "(head 5)"),
-        ({"norm": "0"}, "pairs within 18° in a plane, **"),
-        ({"draw": "keys"}, "Arrows are keys (all heads together)"),
-        ({"draw": "values", "head": "3", "show": "one layer"}, "Arrows are values (head 3)"),
-        ({"draw": "hidden states"}, "hidden states (as the layer receives them)"),
-    ],
-)
-def test_the_grid_says_what_is_drawn(state: dict[str, str], sentence: str) -> None:
-    app = open_app("vectors", **state)
-    assert sentence in said(app)
 
 
 def test_queries_and_keys_are_written_out_beside_their_arrows() -> None:
@@ -80,15 +18,12 @@ def test_queries_and_keys_are_written_out_beside_their_arrows() -> None:
     trace = trace_text(load("bundled/minilm"), "Oh, this book? I've enjoyed it.")
     queries, keys = (each[3, 1, 1:-1].astype(float) for each in (trace.queries, trace.keys))
     written = {each.value.strip("$\n ").split(" = ")[0]: each.value for each in app.latex}
-    assert list(written) == ["Q", "K", r"K^{\top}", "S"]
-    q, k, transposed, s = written.values()
-    assert (r"_{11\times32}" in q.replace("underset{", "_{"), "32\\times11" in transposed) == (1, 1)
-    assert f"bmatrix}}{queries[0, 0]:.2f} & {queries[0, 1]:.2f} & \\cdots" in q
-    assert f"& {keys[-1, -1]:.2f}\\end" in k
-    assert f"bmatrix}}{keys[0, 0]:.2f} & {keys[1, 0]:.2f} &" in transposed
-    products = queries @ keys.T
-    assert f"bmatrix}}{products[0, 0]:.2f} & {products[0, 1]:.2f} &" in s
-    assert "11\\times11" in s
+    matrices = {"Q": queries, "K": keys, r"K^{\top}": keys.T, "S": queries @ keys.T}
+    assert list(written) == list(matrices)
+    for name, matrix in matrices.items():
+        assert f"bmatrix}}{matrix[0, 0]:.2f} & {matrix[0, 1]:.2f} & \\cdots" in written[name]
+        assert f"& {matrix[-1, -1]:.2f}\\end" in written[name]
+        assert "\\times".join(map(str, matrix.shape)) in written[name]
     assert "For L4 H2: rows of Q are queries" in said(app)
     assert "multiplies by 0.1768 before" in said(app)  # 1 / sqrt(32)
     assert not open_app("vectors", draw="values").latex
@@ -96,42 +31,13 @@ def test_queries_and_keys_are_written_out_beside_their_arrows() -> None:
 
 
 def test_all_tokens_have_a_colour_of_tab20_and_a_legend() -> None:
-    usual, notebook = (sent(open_app("vectors", **state), "points") for state in ({}, TAB20))
+    usual = sent(open_app("vectors"), "points")
+    notebook = sent(open_app("vectors", tab20="1"), "points")
     assert (len(usual["held"]), usual["legend"]) == (2, False)
     assert (notebook["held"], notebook["legend"]) == ([], True)
     colours = notebook["colours"]
     assert colours[:3] == ["#1f77b4", "#aec7e8", "#ff7f0e"]
     assert len(set(colours)) == len(colours) == 11
-
-
-def test_picks_go_when_their_tokens_go() -> None:
-    app = open_app("vectors", pick="5,11")
-    app.text_area(key="text").set_value("one two").run()
-    assert not app.exception
-    assert app.multiselect(key="pick").value == []
-
-
-def test_the_answer_comes_first_on_the_projection_page() -> None:
-    """In the title: of one part whether the two attend alike, of the other whether one attends."""
-    app = open_app("projection")
-    assert LIKE in said(app)
-    assert "gives 0.93" not in said(app)
-    assert next(header.value for header in app.header) == "`it` along `book` in each layer's plane"
-    app = open_app("projection", part="to")
-    assert "**L4 H2 gives 0.93 of `it`'s attention to `book`**, the most of any head." in said(app)
-    assert LIKE not in said(app)
-    assert [header.value for header in app.header] == ["Which heads link these two words?"]
-
-
-def test_a_badge_says_how_far_a_part_can_be_trusted() -> None:
-    """The variances that planes keep; the heads above a thirteenth."""
-    trace = trace_text(load("bundled/minilm"), "Oh, this book? I've enjoyed it.")
-    kept = 100 * project_pair(trace, 10, 4).kept
-    low, high = f"{min(kept):.0f} % (layer {np.argmin(kept) + 1})", f"{max(kept):.0f} % (layer 6)"
-    details = said(open_app("projection"))
-    assert f"plane keeps {low} to {high} of the variance" in details
-    assert f"{np.mean(kept):.0f} % on average" in details
-    assert "gives `book` 0.08 of `it`'s" in said(open_app("projection", part="to"))
 
 
 def test_another_text_gets_a_pair_of_its_own() -> None:
@@ -141,59 +47,26 @@ def test_another_text_gets_a_pair_of_its_own() -> None:
     assert alerts(app) == ""
 
 
-def test_one_token_is_no_pair() -> None:
-    app = open_app("projection", text="x")
-    assert "type a sentence with two different words" in alerts(app)
-
-
-def test_a_token_on_itself_is_measured() -> None:
-    app = open_app("projection", a="book", b="book")
-    assert "**In every layer `book` and `book` attend to the same words" in said(app)
-
-
 NAN = float("nan")
-LIKE = "**Only in layer 6 do `it` and `book` attend to the same words**: cosine 0.73 in full space"
 
 
 @pytest.mark.parametrize(
-    ("in_plane", "where"),
+    ("in_full", "where"),
     [
-        ([0.1, 0.2, 0.9, 0.8, 1.0, 0.71], "Only in layers 3–6 do"),
-        ([0.1, -0.9, 0.3, NAN, 0.7071, 0.5], "Only in layer 5 do"),
-        ([0.1, 0.2, 0.3, 0.0, 0.5, 0.71], "Only in layer 6 do"),
-        ([0.9, 0.8, 0.9, 0.8, 1.0, 0.71], "In every layer"),
-        ([0.9, 0.8, 0.3, NAN, 0.9, 0.7], "Only in layers 1–2 and 5 do"),
-        ([NAN] * 6, "In no layer do"),
+        ([0.1, 0.2, 0.9, 0.8, 1.0, 0.71], "Only in layers 3–6 do it and book"),
+        ([0.1, -0.9, 0.3, NAN, 0.7071, 0.5], "Only in layer 5 do it and book"),
+        ([0.9, 0.8, 0.3, NAN, 0.9, 0.7], "Only in layers 1–2 and 5 do it and book"),
+        ([0.9, 0.8, 0.9, 0.8, 1.0, 0.71], "In every layer it and book"),
+        ([-0.08, 0.07, 0.43, 0.1, NAN, 0.2], "In no layer do it and book"),
     ],
 )
-def test_the_answer_names_the_layers_in_which_two_tokens_are_alike(
-    in_plane: list[float], where: str
-) -> None:
-    answer = headline("like", a_pair(in_plane, 0.9), "it", "book")
-    assert answer.startswith(f"**{where} it and book attend to the same words**: cosine ")
-
-
-def test_what_only_a_plane_shows_does_not_decide() -> None:
-    """Of pairs that are alike in a plane, most are not in full space."""
-    pair = a_pair([-0.08, 0.07, 0.43, 0.1, NAN, 0.2], 0.9)
-    pair = replace(pair, in_plane=np.array([0.9, 0.8, 0.1, 0.1, NAN, 0.2]))
-    assert pair.same_way == ()
-    assert headline("like", pair, "graz", "##s") == (
-        "**In no layer do graz and ##s attend to the same words**: cosine at most 0.43 in full"
-        " space (layer 3). Planes keep 66\xa0% of the variance."
-    )
-
-
-def test_no_head_that_gives_less_than_a_hundredth_is_named() -> None:
-    answer = "**No head gives as much as 0.01 of it's attention to book.**"
-    assert headline("to", a_pair([0.1] * 6, 0.004), "it", "book") == answer
-
-
-def a_pair(in_plane: list[float], weight: float) -> PairProjection:
-    a_to_b = np.full((6, 3), 0.001)
-    a_to_b[3, 1] = weight
-    lengths = np.array(in_plane)
-    same = {"in_plane": lengths, "in_full": lengths, "uniform": lengths}
-    weights = {"a_to_b": a_to_b, "b_to_a": a_to_b}
-    kept, numbers = np.full(6, 0.66), tuple(range(1, 7))
-    return PairProjection(np.zeros((6, 3, 2)), kept=kept, layer_labels=numbers, **same, **weights)
+def test_the_answer_names_layers_in_which_two_are_alike(in_full: list[float], where: str) -> None:
+    """In full space: what only a plane shows does not decide."""
+    planes, weights, numbers = np.ones(6), np.full((6, 3), 0.004), tuple(range(1, 7))
+    full, kept, places = np.array(in_full), np.full(6, 0.66), np.zeros((6, 3, 2))
+    pair = PairProjection(places, planes, full, weights, weights, planes, kept, numbers)
+    most = " at most 0.43 in full space (layer 3). Planes keep 66\xa0% of" * (where[3:5] == "no")
+    answer = f"**{where} attend to the same words**: cosine{most}"
+    assert headline("like", pair, "it", "book").startswith(answer)
+    none = "**No head gives as much as 0.01 of it's attention to book.**"
+    assert headline("to", pair, "it", "book") == none
