@@ -11,11 +11,11 @@ deployment.prepare_process()
 navigation.configure()
 st.logo(navigation.LOGO, size="large", icon_image=navigation.MARK)
 with page_run():
-    controls.open_link()
+    controls.begin_run()
     page = navigation.register_pages()
     layout.draw_window()
     asked = navigation.requested_page(page)
     switch.decide(asked, by_button=navigation.opened_by_button())
     with first_row.draw(searches=asked.searches):
         model_chip.draw()
-    navigation.run(page)
+    navigation.run_page(page)

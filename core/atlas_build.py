@@ -27,7 +27,7 @@ from core.atlas.command_line.output import (
     replaced,
     write_folder,
 )
-from core.atlas.command_line.plan import Plan, fingerprint, part_tokens_of, plan_corpus, traces_of
+from core.atlas.command_line.plan import Plan, fingerprint, part_tokens_of, plan_corpus, tracer_of
 from core.atlas.command_line.terminal import BuildError, count_of, parser, progress, say, size_of
 from core.atlas.distributed.session import ClusterError, Workers, joined
 from core.atlas.distributed.workers import Work, draw_parts, trace_chunks
@@ -155,7 +155,7 @@ def _build_parts(
     work = Work(model.name, _source(options.model), folder.resolve(), batch_tokens, dtype)
     with progress(plan.tokens, "token") as bar:
         if workers is None:
-            sums = walk(chunks, traces_of(model, batch_tokens), store, bar.update)
+            sums = walk(chunks, tracer_of(model, batch_tokens), store, bar.update)
         else:
             sums = trace_chunks(work, chunks, workers, bar.update)
     if sums is None:

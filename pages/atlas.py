@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from core.ui.navigation import ask, open_page
+from core.ui.navigation import set_headline, open_page
 
 open_page("atlas")
 
 from core.screens.atlas.first import first_entry, show_until_made
 from core.screens.atlas.corpus.opening import open_entry, show_about
-from core.screens.atlas.corpus.source import pick_source, shows_images
+from core.screens.atlas.corpus.source import pick_corpus, shows_images
 from core.screens.atlas.wording import examples_for
-from core.screens.atlas.find import draw_search, find, show_result
-from core.screens.atlas.matrix import show_all_heads
+from core.screens.atlas.find import draw_search, find_tokens, show_result
+from core.screens.atlas.matrix import show_matrix
 from core.screens.atlas.screen import (
     Screen,
     pick_colour,
@@ -33,7 +33,7 @@ with control_row():
     own = st.container(horizontal=True, vertical_alignment="bottom", gap="small", width="content")
     settings = more()
 with settings:
-    picked, budget = pick_source()
+    picked, budget = pick_corpus()
 with st.container():  # one place, however long: what moves down the page is redrawn
     entry = first_entry(picked, budget) or open_entry(picked, budget, settings)
 atlas, source = entry.atlas, entry.source
@@ -44,21 +44,21 @@ with settings:
     projection, stage = pick_projection(atlas)
     colour = pick_colour(atlas)
     contexts = part == "one" and not images and pick_contexts()
-    found = find(source, query)
+    found = find_tokens(source, query)
 search = None if isinstance(found, str) else found
 screen = Screen(entry, atlas, layer, head, projection, stage, colour, search, contexts)
 if answer := headline(atlas, stage, (layer, head) if part == "one" else None):
-    ask(answer, "Press a head to enlarge it." if part == "heads" else "")
+    set_headline(answer, "Press a head to enlarge it." if part == "heads" else "")
 presets.show(lambda: examples_for(entry))
 with st.container():
     show_result(found, source)
 
 if part == "heads":
-    show_all_heads(screen)
+    show_matrix(screen)
 else:
-    from core.screens.atlas.head.single import show_one_head  # all heads need no statistics
+    from core.screens.atlas.head.single import show_head_cloud  # all heads need no statistics
 
-    show_one_head(screen)
+    show_head_cloud(screen)
 if first_model.is_awaited():
     show_until_made()
 else:

@@ -14,12 +14,12 @@ from core.ui.corpus_walk import show_unread
 from core.ui.current import current_key, current_trace
 from core.ui.frame.layout import control_row, more, pick_part, show_end
 from core.screens.heads import effects
-from core.screens.heads.away import pick_away, show_away
-from core.screens.heads.effect import MATHEMATICS, compare, examples, show_effects, show_first
-from core.screens.heads.effects_corpus import Corpus, measure_corpus, pick_over, show_corpus
+from core.screens.heads.ablation import pick_away, show_away
+from core.screens.heads.effect import MATHEMATICS, add_chance, examples, show_effects, show_first
+from core.screens.heads.effects_corpus import CorpusRun, measure_corpus, pick_over, show_corpus
 from core.screens.heads.measured import measure as measure_heads
 from core.screens.heads.paths import show_origin
-from core.screens.heads.writes import pick_sum, show_writes
+from core.screens.heads.contributions import pick_sum, show_writes
 from core.ui.place import pick_head
 
 row = control_row()
@@ -50,9 +50,9 @@ else:
         over_corpus = pick_over(key)
         with more():
             replace = effects.pick_replacement(key)
-            measure = effects.pick_measure(key)
+            measure = effects.pick_outcome(key)
     if over_corpus:
-        corpus = Corpus(key, replace, measure)
+        corpus = CorpusRun(key, replace, measure)
         table = measure_corpus(trace, corpus, layer, head)
         presets.show(partial(examples, table))
         measure_next = show_corpus(table, corpus, colours)
@@ -60,7 +60,7 @@ else:
         measured = measure_heads(trace, key, "text", layer, head)
         heads, found = effects.with_effects(measured, replace, measure)
         presets.show(partial(examples, heads))
-        measure_next = partial(compare, show_effects(heads, found, colours), heads, found)
+        measure_next = partial(add_chance, show_effects(heads, found, colours), heads, found)
 show_end(MATHEMATICS)
 if measure_next is not None:
     measure_next()

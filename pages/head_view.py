@@ -23,10 +23,10 @@ offered = weightings(trace)
 view = restore_view(trace, [each.value for each in offered if not each.disabled])
 
 presets.show_for(trace)
-held = contents("head-view", trace.model, "")
-show_head_view(pack_for_page(trace, view, offered, held), key=KEY, on_view=take_report)
+export = contents("head-view", trace.model, "")
+show_head_view(pack_for_page(trace, view, offered, export), key=KEY, on_view=take_report)
 longest = max(len(trace.tokens), len(trace.key_tokens))
 with caption_row(words("reading", weigh=view["weigh"], tokens=longest)):
     file = contents("head-view", trace.model, f"L{view['layer']}")
-    offer_page(file_later(trace, view, offered, held), file)
+    offer_page(file_later(trace, view, offered, export), file)
 show_end()

@@ -10,7 +10,7 @@ from core.ui import cache
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, offer_page
 from core.ui.frame.layout import caption_row, control_row, pick_part, show_end
-from core.ui.navigation import ask
+from core.ui.navigation import set_headline
 from core.ui.place import pick_head
 from core.screens.images import view as patches
 
@@ -27,11 +27,11 @@ presets.show_for(trace)
 if part == "distance":
     show_distance(trace, over)
 else:
-    held = contents("patches", trace.model, "")  # the picture adds what is chosen in it
+    export = contents("patches", trace.model, "")  # the picture adds what is chosen in it
     view = patches.restore_view(trace)
-    ask(patches.headline(trace, int(layer), head), "Press a patch to see where it looks.")
+    set_headline(patches.headline(trace, int(layer), head), "Press a patch to see where it looks.")
     show_patches(
-        patches.pack_for_page(trace, view, held), key=patches.KEY, on_view=patches.take_report
+        patches.pack_for_page(trace, view, export), key=patches.KEY, on_view=patches.take_report
     )
     rolls = view["head"] in patches.ROLLOUTS
     reading = words(
@@ -42,5 +42,5 @@ else:
         layer=view["layer"],
     )
     with caption_row(reading):
-        offer_page(patches.file_later(trace, view, held), contents("patches", trace.model))
+        offer_page(patches.file_later(trace, view, export), contents("patches", trace.model))
 show_end()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.ui.navigation import ask, redirect_to, open_page
+from core.ui.navigation import set_headline, redirect_to, open_page
 
 words = open_page("model_view")
 
@@ -13,7 +13,7 @@ from core.components.export import standalone_page
 from core.components.model_view import (
     MAX_ENLARGED_LINES,
     MAX_LINES,
-    Look,
+    Appearance,
     show_model_view,
     view_data,
 )
@@ -54,17 +54,17 @@ if shown is None:
     controls.end_page()
 key = current_key(trace.model)
 if answer := headline(trace, key):
-    ask(answer, "Press a head to enlarge it.", tokens=len(trace.tokens))
-look = Look(style, current)
-held = contents("model-view", trace.model, "")
-data = view_data(shown, trace, look, highlight(trace, key, pattern), held.titled("All heads"))
+    set_headline(answer, "Press a head to enlarge it.", tokens=len(trace.tokens))
+look = Appearance(style, current)
+export = contents("model-view", trace.model, "")
+data = view_data(shown, trace, look, highlight(trace, key, pattern), export.titled("All heads"))
 opened = show_model_view(data, *trace.shape[:2], key="model_view")
 if opened is not None:
     controls.pick(
         layer=str(trace.layer_labels[opened[0]]), head=str(opened[1] + 1), heads=[opened[1] + 1]
     )
     redirect_to("head_view")
-title = f"{trace.model}: {held.about}"
+title = f"{trace.model}: {export.about}"
 layers, heads, rows, columns = shown.tiles.shape
 note = words(
     "reading",
@@ -81,6 +81,6 @@ note = words(
     hidden=hide and sum(token.special for token in (*trace.tokens, *(trace.source or ()))),
 )
 with caption_row(note):
-    page = partial(standalone_page, "model_view", data, title, note, facts=held.facts)
-    offer_page(page, held)
+    page = partial(standalone_page, "model_view", data, title, note, facts=export.facts)
+    offer_page(page, export)
 show_end()

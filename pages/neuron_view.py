@@ -24,12 +24,12 @@ pairs = pick_pairs(trace)  # drawn by the picture itself
 
 with control_row():
     layer, head = pick_head(trace)
-    held = contents("neuron-view", trace.model)  # the picture adds what is chosen in it
+    export = contents("neuron-view", trace.model)  # the picture adds what is chosen in it
     state = pick_tokens(trace, pairs)
 
 presets.show_for(trace)
 neuron_head = read_head(trace, layer, head)
-picture = held.titled("Queries, keys and their products", place=neuron_head.name)
+picture = export.titled("Queries, keys and their products", place=neuron_head.name)
 patches = patch_sprite(trace)
 payload = LayerPayload.of(trace, layer, head)
 parts = (neuron_head, payload, trace.tokens, trace.source)

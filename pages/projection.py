@@ -17,7 +17,7 @@ from core.ui.downloads import contents, offer_csv
 from core.ui.frame.layout import caption_row, control_row, pick_part, show_end
 from core.ui.heads import gaps_note
 from core.ui.words.messages import quote
-from core.ui.navigation import ask
+from core.ui.navigation import set_headline
 from core.screens.projection import (
     headline,
     show_badge,
@@ -43,7 +43,7 @@ quoted = quote(names[0]), quote(names[1])
 presets.show_for(trace)
 with st.spinner("Reducing every layer to a plane …"):
     projection = project_pair(trace, a, b)
-ask(headline(part, projection, *quoted))
+set_headline(headline(part, projection, *quoted))
 a_name, b_name = names
 questions = (
     f"Do {a_name} and {b_name} attend to the same words?",
@@ -51,14 +51,14 @@ questions = (
 )
 figure = layers_figure(projection, names, questions, colours, attention_first=part == "to")
 show_chart(figure, key="projection_layers", alt=" ".join(questions))
-held = contents("projection", trace.model, "-on-".join(names))
+export = contents("projection", trace.model, "-on-".join(names))
 reading = words("explanation", part=part, a=quoted[0], b=quoted[1], same_way=SAME_WAY)
 with caption_row(f"{reading} {gaps_note(trace)}"):
     show_badge(part, projection, *quoted)
-    offer_csv(projection.frame, held, index=False, float_format="%.6f")
+    offer_csv(projection.frame, export, index=False, float_format="%.6f")
 
 if part == "like":
-    show_projections(projection, names, colours, held)
+    show_projections(projection, names, colours, export)
 else:
     show_linking_heads(trace, projection, names, colours)
 show_end()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.ui.navigation import ask, open_page
+from core.ui.navigation import set_headline, open_page
 
 words = open_page("query_key")
 
@@ -49,7 +49,7 @@ if part != "follow":
     stage = options.stage if part == "picture" else controls.ALL_THREE
     if answer := headline(trace, scaling_of(choice, head), choice, stage):
         first = "Point at a query to see its keys." if part == "picture" else ""
-        ask(answer, first, tokens=len(trace.tokens))
+        set_headline(answer, first, tokens=len(trace.tokens))
 
 table = table_for(key) if part == "follow" else None
 known = known_table(key) if of_image else None

@@ -14,13 +14,13 @@ from core.figures.palette import tab20, token_colours
 from core.ui import controls, presets
 from core.ui.current import current_trace
 from core.ui.downloads import contents, offer_csv
-from core.ui.navigation import ask
+from core.ui.navigation import set_headline
 from core.ui.frame.layout import caption_row, control_row, more, show_end
 from core.screens.vectors.controls import pick_further, pick_held, pick_row
 from core.screens.vectors.help import (
     TOO_FEW,
     describe_close_pairs,
-    explain,
+    explain_planes,
     headline,
     set_picks,
     show_matrices,
@@ -60,7 +60,7 @@ if len(labels) < 2:
     controls.end_page()
 file = contents("vectors", trace.model)
 if answer := headline(planes, source, layer, len(held)):
-    ask(answer)
+    set_headline(answer)
 shown = slice(layer, None if layer is None else layer + 1)
 show_planes(
     planes.coordinates[shown],
@@ -73,7 +73,7 @@ show_planes(
     on_pick=partial(set_picks, planes.positions),
     picture=file.titled(f"Vector grid of {source}"),
 )
-reading = explain(source, summary, len(labels))
+reading = explain_planes(source, summary, len(labels))
 with caption_row(f"{reading} {describe_close_pairs(planes, layer)}"):
     offer_csv(planes.frame, file, index=False, float_format="%.6f")
 if source in {"attention", "queries", "keys"}:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save
 
 from core.model import Trace, load, trace_image, trace_text
-from core.model.sample_images import open_box
+from core.model.sample_images import open_sample_image
 from core.records import RecordError, Shape, read_field, read_record, write_record
 from tests.atlas.files import assert_same, packed, unpacked
 from tests.model.bundled import loaded
@@ -218,7 +218,7 @@ def test_what_is_no_file_or_too_large_is_refused_before_it_is_read(path: Path) -
 
 def trace_of(kind: str, model_of: ModelOf, bart: Path) -> Trace:
     if kind == "image":
-        return trace_image(loaded("bundled/vit-scenes"), open_box("three-shapes"))
+        return trace_image(loaded("bundled/vit-scenes"), open_sample_image("three-shapes"))
     if kind == "pair":
         return trace_text(loaded("bundled/minilm"), TEXT, PAIR)
     return trace_text(load(str(bart)) if kind == "cross" else model_of(kind), TEXT)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from core.model.trace import Array, Token, Trace
 
 
-Layer = int | Literal["mean"]
-Head = int | Literal["mean", "max"]
+AnyLayer = int | Literal["mean"]
+AnyHead = int | Literal["mean", "max"]
 Values = Literal["attention", "scores"]
 
 
@@ -71,8 +71,8 @@ class AttentionTable:
 
 def attention_table(
     trace: Trace,
-    layer: Layer,
-    head: Head,
+    layer: AnyLayer,
+    head: AnyHead,
     *,
     values: Values = "attention",
     words: bool = False,
@@ -135,7 +135,7 @@ def side_of(
 
 
 def _permitted(
-    trace: Trace, layers: Iterable[int], head: Head, groups: list[list[list[int]]]
+    trace: Trace, layers: Iterable[int], head: AnyHead, groups: list[list[list[int]]]
 ) -> Bools:
     """Which cells have a pair that some of these layers and heads permit; (row, column)."""
     masks = (
@@ -151,7 +151,7 @@ def _permitted(
 
 
 def _summarise_heads(
-    trace: Trace, layer: int, head: Head, values: Values, groups: list[list[list[int]]]
+    trace: Trace, layer: int, head: AnyHead, values: Values, groups: list[list[list[int]]]
 ) -> Array:
     """Attention or scores of a layer's head, or their mean or maximum; (row, column)."""
     one = None if isinstance(head, str) else head
@@ -184,7 +184,7 @@ def merge_words(matrix: Array, rows: list[list[int]], columns: list[list[int]]) 
     return merged.astype(np.float32, copy=False)
 
 
-def _describe(trace: Trace, layer: Layer, head: Head) -> str:
+def _describe(trace: Trace, layer: AnyLayer, head: AnyHead) -> str:
     """Which layer and head, by the numbers that people read."""
     layers, heads = trace.shape[:2]
     if layer != "mean" and not isinstance(head, str):

@@ -20,7 +20,7 @@ from core.analysis.arrays import Floats, one_thread
 from core.analysis.pairs import exact_scores
 from core.model.trace import Array, Trace
 
-STEPS = 255  # that one byte can tell apart, besides nothing
+QUANTIZED_STEPS = 255  # that one byte can tell apart, besides nothing
 _FLOAT = 4  # bytes of a float32
 
 Bytes = NDArray[np.uint8]
@@ -123,8 +123,8 @@ def value_norms(trace: Trace, layer: int) -> Array:
 
 def quantise(weights: Array, top: float = 1.0) -> Bytes:
     """Weights from 0 to `top` as uint8 0 to 255, rounded to the nearest; same shape."""
-    scaled = weights * np.float32(STEPS / top)
-    return np.rint(np.clip(scaled, 0, STEPS)).astype(np.uint8)
+    scaled = weights * np.float32(QUANTIZED_STEPS / top)
+    return np.rint(np.clip(scaled, 0, QUANTIZED_STEPS)).astype(np.uint8)
 
 
 def permitted_bits(mask: Array | None) -> Bytes | None:

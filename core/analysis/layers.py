@@ -25,7 +25,7 @@ class Gap:
 
 
 @dataclass(frozen=True)
-class Rows:
+class LayerRows:
     """Where layers stand in a picture with a row each, which is 1 high; the first at 1.
 
     Attributes
@@ -41,7 +41,7 @@ class Rows:
     end: float
 
 
-def rows_of(layered: Layered, gap: float = GAP) -> Rows:
+def place_layers(layered: Layered, gap: float = GAP) -> LayerRows:
     """A row for each layer that attends, and a `gap` of that height for those in between."""
     silent = set(without_attention(layered))
     places, gaps, end = [], [], 0.5
@@ -53,4 +53,4 @@ def rows_of(layered: Layered, gap: float = GAP) -> Rows:
         else:
             places += [end + 0.5 + place for place in range(len(layer_labels))]
             end += len(layer_labels)
-    return Rows(layered.layer_labels, tuple(places), tuple(gaps), end - 0.5)
+    return LayerRows(layered.layer_labels, tuple(places), tuple(gaps), end - 0.5)

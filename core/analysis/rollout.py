@@ -70,7 +70,7 @@ def _join(layers: Iterator[Array], kind: Overall) -> Array:
     return rollout(layers) if kind == "rollout" else np.mean(list(layers), axis=0, dtype=np.float32)
 
 
-LINES = 6  # flows kept per layer: what can still be read, of a short text and of a long one
+FLOWS = 6  # flows kept per layer: what can still be read, of a short text and of a long one
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ class Paths:
 def follow_paths(mixing: Array, target: int, count: int | None = None) -> Paths:
     """Follow a token, from 0, back through `mixing`, (layer, token, token), rows summing to one.
 
-    `count` of the strongest flows are kept, :data:`LINES` times the layers unless given, less those
+    `count` of the strongest flows are kept, :data:`FLOWS` times the layers unless given, less those
     that lead nowhere.
     """
     layers, tokens = mixing.shape[:2]
@@ -112,7 +112,7 @@ def follow_paths(mixing: Array, target: int, count: int | None = None) -> Paths:
     for layer in reversed(range(layers)):
         flows[layer] = relevance[layer + 1][:, None] * mixing[layer]
         relevance[layer] = flows[layer].sum(axis=0)
-    kept = _on_whole_paths(_strongest(flows, LINES * layers if count is None else count), target)
+    kept = _on_whole_paths(_strongest(flows, FLOWS * layers if count is None else count), target)
     return Paths(target, relevance, flows, kept, _accounted(mixing, kept, target))
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 Summary = Literal["mean", "median", "max"] | int
-Source = Literal["attention", "queries", "keys", "values", "hidden states"]
+VectorSource = Literal["attention", "queries", "keys", "values", "hidden states"]
 
 CLOSE_ANGLE = np.deg2rad(18)  # of two arrows that a reader takes for one direction
 MIN_COSINE = 0.5  # in full space, of two tokens that do attend alike: within 60 degrees
@@ -136,7 +136,7 @@ def vector_projection(a: ArrayLike, b: ArrayLike) -> Floats:
 
 def layer_planes(
     trace: Trace,
-    source: Source = "attention",
+    source: VectorSource = "attention",
     summary: Summary = "mean",
     *,
     keep_special: bool = False,
@@ -207,7 +207,7 @@ def closest_pair(rows: Floats, held: Sequence[int] = ()) -> ClosePair | None:
 def layer_rows(
     trace: Trace,
     layer: int,
-    source: Source,
+    source: VectorSource,
     summary: Summary,
     positions: list[int],
 ) -> Floats:

@@ -14,7 +14,7 @@ from core.analysis.query_key.correlation import pair_distances
 from core.analysis.query_key.faithfulness import (
     MIN_KEYS,
     Faithfulness,
-    Rows,
+    QueryRows,
     Target,
     compare,
     target_of,
@@ -98,9 +98,9 @@ class CorpusPairs:
     def __init__(self, blocks: Sequence[Block]) -> None:
         self.blocks = blocks
         self._same_for_all = all(mask is None for block in blocks for mask in block.masks)
-        self._cached: tuple[Rows, list[Bools | None]] | None = None
+        self._cached: tuple[QueryRows, list[Bools | None]] | None = None
 
-    def rows(self, head: tuple[int, int]) -> Rows:
+    def rows(self, head: tuple[int, int]) -> QueryRows:
         """The rows of one head, (layer, head); queries and keys are tokens of the corpus."""
         return self._of_head(head)[0]
 
@@ -130,7 +130,7 @@ class CorpusPairs:
         k_squares = np.einsum("td,td->t", keys, keys)[rows.keys]
         return compare(target, pair_distances(products, q_squares, k_squares, "euclidean"))
 
-    def _of_head(self, head: tuple[int, int]) -> tuple[Rows, list[Bools | None]]:
+    def _of_head(self, head: tuple[int, int]) -> tuple[QueryRows, list[Bools | None]]:
         """The rows, and which pairs of each block count; None for all."""
         if self._cached is not None:
             return self._cached
@@ -141,7 +141,7 @@ class CorpusPairs:
         return result
 
 
-def _rows(blocks: Sequence[Block], counted: Sequence[Bools]) -> Rows:
+def _rows(blocks: Sequence[Block], counted: Sequence[Bools]) -> QueryRows:
     counts = np.concatenate([each.sum(axis=-1).ravel() for each in counted])
     queries = np.concatenate([block.tokens.ravel() for block in blocks])
     keys = np.concatenate(
@@ -152,4 +152,4 @@ def _rows(blocks: Sequence[Block], counted: Sequence[Bools]) -> Rows:
     )
     some = counts > 0
     counts = counts[some]
-    return Rows(queries[some], keys, np.cumsum(counts) - counts, counts)
+    return QueryRows(queries[some], keys, np.cumsum(counts) - counts, counts)

@@ -23,7 +23,9 @@ def priorities(numbers: NDArray[np.integer]) -> NDArray[np.uint64]:
     return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
-def first_within(numbers: NDArray[np.integer], sizes: NDArray[np.integer], budget: int) -> Indices:
+def take_within_budget(
+    numbers: NDArray[np.integer], sizes: NDArray[np.integer], budget: int
+) -> Indices:
     """Indices of the sentences that come first while their sizes add up to the budget at most.
 
     They are in the order of their priorities; there is at least one if there is any sentence.
@@ -39,5 +41,5 @@ def tokens_within(sentence: NDArray[np.integer], budget: int) -> tuple[Indices, 
     `sentence` is that of each token, numbered without gaps.
     """
     lengths = np.bincount(sentence)
-    sentences = np.sort(first_within(np.arange(lengths.size), lengths, budget))
+    sentences = np.sort(take_within_budget(np.arange(lengths.size), lengths, budget))
     return sentences, np.flatnonzero(np.isin(sentence, sentences))

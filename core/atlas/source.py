@@ -25,9 +25,9 @@ from core.atlas.tables import FileTables, MemoryTables, shortened
 from core.records import RecordError, well_formed
 
 Ints = NDArray[np.integer]
-Kind = Literal["token", "substring", "phrase"]
+MatchKind = Literal["token", "substring", "phrase"]
 Tables = FileTables | MemoryTables
-KINDS: tuple[Kind, ...] = ("token", "substring", "phrase")
+MATCH_KINDS: tuple[MatchKind, ...] = ("token", "substring", "phrase")
 MAX_QUERY = 200  # characters
 _BLANK = r"[\s\pZ\x0b\x1c-\x1f\x85]+"  # what Python counts as blank
 _I = re.compile("[iIİı]")  # the only letters whose case Arrow ignores less than Python does
@@ -75,7 +75,7 @@ class Source:
     sample: Atlas
     groups: tuple[FileTables, ...] = ()
 
-    def search(self, query: str, kind: Kind = "token") -> Matches:
+    def search(self, query: str, kind: MatchKind = "token") -> Matches:
         """Tokens of all of it that match, as :func:`search_tokens` finds them, or patches."""
         if self.sample.images is not None:
             return search_patches(self.sample, query)
@@ -90,7 +90,7 @@ class Source:
         return pd.concat((_rows(part, own - part.first) for part, own in parts), ignore_index=True)
 
 
-def search_tokens(atlas: Atlas, query: str, kind: Kind = "token") -> Matches:
+def search_tokens(atlas: Atlas, query: str, kind: MatchKind = "token") -> Matches:
     """Tokens of the corpus that match, ignoring case.
 
     The kind "token" is a whole token as it is shown or as the tokenizer writes it, "substring" a
@@ -116,7 +116,7 @@ def search_patches(atlas: Atlas, query: str) -> Matches:
     return Matches(found, place.size, found.size, int(images))
 
 
-def search_tables(parts: Iterable[Tables], query: str, kind: Kind) -> Matches:
+def search_tables(parts: Iterable[Tables], query: str, kind: MatchKind) -> Matches:
     """Tokens of all parts that match; kinds and errors as in `search_tokens`."""
     query = _asked(query)
     search = _by_text(query) if kind == "phrase" else _by_word(query, whole=kind == "token")

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.components.scripts import register
+from core.components.scripts import register_component
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
-MOST = 2**31  # of a count or a position that nothing else limits
+MAX_COUNT = 2**31  # of a count or a position that nothing else limits
 
 
 def reported(key: str, name: str) -> Mapping[str, Any]:
@@ -39,12 +39,12 @@ def as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def as_index(value: object, count: int = MOST, first: int = 0) -> int | None:
+def as_index(value: object, count: int = MAX_COUNT, first: int = 0) -> int | None:
     """`value` if it is a whole number from `first` to below `count`."""
     return value if type(value) is int and first <= value < count else None
 
 
-def as_indices(value: object, count: int = MOST) -> list[int]:
+def as_indices(value: object, count: int = MAX_COUNT) -> list[int]:
     """Of a list of up to `count` entries, those that are whole numbers from 0 to below `count`."""
     indices = (as_index(each, count) for each in as_list(value)[:count])
     return [index for index in indices if index is not None]
@@ -56,7 +56,7 @@ def view_of(name: str) -> partial[None]:
     The same bytes again cost nothing to send. `on_view` is called with the changed state (as in
     links, untrusted): at once where the server must send something for it, else a moment later.
     """
-    return partial(_show, register(name))
+    return partial(_show, register_component(name))
 
 
 def _show(

@@ -28,7 +28,7 @@ _TYPES = re.compile(r"^ */\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
 _UNKNOWN = re.compile(r"^(?:import|export(?! default function))\b.*$", re.MULTILINE)
 
 
-def register(name: str) -> ComponentRenderer:
+def register_component(name: str) -> ComponentRenderer:
     """Register the component in the folder `name`, which has ``<name>.js`` and ``<name>.css``."""
     return st.components.v2.component(
         f"headscope_{name}", js=read_script(name), css=read_style(name)

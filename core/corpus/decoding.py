@@ -50,7 +50,7 @@ def decode(data: bytes, name: str, codec: str = "") -> Decoded:
         raise CorpusFileError(
             f"{name} is empty: choose a file of sentences, one per line, or a table."
         )
-    check_size(len(data), name)
+    check_file_size(len(data), name)
     marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
         decoded = Decoded(data.decode("utf-16" if marked else "utf-8-sig"))
@@ -61,7 +61,7 @@ def decode(data: bytes, name: str, codec: str = "") -> Decoded:
     return _checked(decoded, name)
 
 
-def check_size(size: int, name: str) -> None:
+def check_file_size(size: int, name: str) -> None:
     """Raise `CorpusFileError` for more bytes than can be read."""
     if size > MAX_BYTES:
         # rounded up, so that a file just over the limit does not seem to be at it

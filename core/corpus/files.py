@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.corpus.decoding import MAX_BYTES, CorpusFileError, counted, decode, not_text
-from core.corpus.reading import ENDINGS, CorpusTable, choose, read_table, table_in, table_of
+from core.corpus.reading import ENDINGS, CorpusTable, choose_columns, read_table, table_in, table_of
 from core.corpus.rows import NO_ROW, NoObjectError, from_values
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileInfo, FileSystem
 
 PARQUET = "parquet"
-LINES = ("txt", "jsonl")  # of any size: a line needs no other
+LINE_FORMATS = ("txt", "jsonl")  # of any size: a line needs no other
 _MAX_NOTES = 5  # on one file: each portion of a large one may have its own
 _PORTION = 2**19  # bytes read at once of a large file; fewer lines than a table may have
 _ROWS = 4_096  # of a Parquet file, read at once
@@ -72,7 +72,7 @@ class Corpus:
                 column = column or table.text_column
                 if not any(map(str.strip, table.column(column))):
                     continue
-                texts = choose(table, column, self.label_column)
+                texts = choose_columns(table, column, self.label_column)
                 add(*table.notes, *texts.notes)
                 for place, text in enumerate(texts.texts):
                     yield Sentence(text, texts.labels[place] if texts.labels else None)
@@ -106,7 +106,7 @@ def open_corpus(path: str, text_column: str | None, label_column: str | None) ->
     for each in files:
         if each.type != FileType.File:
             raise CorpusFileError(f"{each.path} is neither a regular file nor a link to one.")
-        if each.size > MAX_BYTES and each.extension.lower() not in (*LINES, PARQUET):
+        if each.size > MAX_BYTES and each.extension.lower() not in (*LINE_FORMATS, PARQUET):
             raise CorpusFileError(
                 f"{each.base_name} has {each.size / 2**20:,.0f} MB: tables of more than"
                 f" {MAX_BYTES // 2**20} MB are read as .{PARQUET}, or as .jsonl with an object on"

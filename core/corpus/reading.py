@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from core.corpus.decoding import (
     CorpusFileError,
     Decoded,
-    check_size,
+    check_file_size,
     counted,
     decode,
     without_surrogates,
 )
-from core.corpus.rows import REPLACED, Columns, Notes, from_csv, from_jsonl, lines_of, shortened
+from core.corpus.rows import REPLACED, Notes, RawTable, from_csv, from_jsonl, lines_of, shortened
 
 ENDINGS = ("txt", "csv", "tsv", "jsonl")
 NO_LABEL = "—"
@@ -73,7 +73,7 @@ def table_in(decoded: Decoded, name: str) -> CorpusTable:
         raise CorpusFileError(f"{name} has only blank lines: choose a file with text.")
     if ending == "txt":
         lines, notes = lines_of(decoded.text)
-        columns = Columns(("text",), (tuple(lines),), notes)
+        columns = RawTable(("text",), (tuple(lines),), notes)
     elif ending == "jsonl":
         columns = from_jsonl(decoded.text, name)
     else:
@@ -81,12 +81,12 @@ def table_in(decoded: Decoded, name: str) -> CorpusTable:
     return table_of(name, columns, decoded.notes)
 
 
-def table_of(name: str, columns: Columns, notes: Notes = ()) -> CorpusTable:
+def table_of(name: str, columns: RawTable, notes: Notes = ()) -> CorpusTable:
     """The columns of a file as its table; `notes` come before theirs."""
     return CorpusTable(name, *columns[:2], notes + columns.notes, _likely_text(columns))
 
 
-def choose(table: CorpusTable, text_column: str, label_column: str | None = None) -> Texts:
+def choose_columns(table: CorpusTable, text_column: str, label_column: str | None = None) -> Texts:
     """The texts in one column and the labels in another; rows without text are left out.
 
     White space around texts and labels is trimmed. Labels stay as written ("1.50"); a missing one
@@ -115,7 +115,7 @@ def choose(table: CorpusTable, text_column: str, label_column: str | None = None
 def read_lines(text: str) -> Texts:
     """Pasted lines, trimmed, none empty; `CorpusFileError` for none, or over `MAX_BYTES`."""
     text, replaced = without_surrogates(text)
-    check_size(len(text.encode()), "The pasted text")
+    check_file_size(len(text.encode()), "The pasted text")
     lines, notes = lines_of(text.replace("\0", "").replace("\ufeff", ""))
     texts = tuple(line.strip(_SPACE) for line in lines if line.strip())
     if not texts:
@@ -132,7 +132,7 @@ def repeats_note(repeated: int) -> tuple[str, ...]:
     )
 
 
-def _likely_text(columns: Columns) -> str:
+def _likely_text(columns: RawTable) -> str:
     """A column with a name that texts often have, else the one with the longest texts."""
     sizes = [sum(map(len, column)) for column in columns.cells]
     by_name = {

@@ -62,7 +62,7 @@ class NoObjectError(CorpusFileError):
         self.name, self.lines = name, lines
 
 
-class Columns(NamedTuple):
+class RawTable(NamedTuple):
     """Names of columns; their cells, one tuple per column; notes for people."""
 
     names: tuple[str, ...]
@@ -83,7 +83,7 @@ def lines_of(text: str) -> tuple[list[str], Notes]:
     return lines, _rows_note("lines") if rest else ()
 
 
-def from_csv(text: str, delimiter: str | None, name: str) -> Columns:
+def from_csv(text: str, delimiter: str | None, name: str) -> RawTable:
     """A table with a header; short rows are filled with empty cells, long ones get extra columns.
 
     `delimiter` None means the one most common in the header; `name` is the file's, for messages.
@@ -111,7 +111,7 @@ def from_csv(text: str, delimiter: str | None, name: str) -> Columns:
     return _filled(header, rows, notes, name)
 
 
-def from_jsonl(text: str, name: str) -> Columns:
+def from_jsonl(text: str, name: str) -> RawTable:
     """A JSON object per line, its keys the columns; or a string per line, in a column "text".
 
     Numbers stay as written, nested values are written as JSON, null is an empty cell. Lines that
@@ -140,7 +140,7 @@ def from_jsonl(text: str, name: str) -> Columns:
     return whole._replace(notes=notes + whole.notes)
 
 
-def from_values(columns: dict[str, list[Any]]) -> Columns:
+def from_values(columns: dict[str, list[Any]]) -> RawTable:
     """Columns by name, filled, and emptied one by one; what is no text is written as JSON."""
     names, replaced = _sound(columns)
     rows, complete = max(map(len, columns.values())), []
@@ -149,7 +149,7 @@ def from_values(columns: dict[str, list[Any]]) -> Columns:
         sound, count = _sound(map(_as_text, [*column, *[""] * (rows - len(column))]))
         complete.append(sound)
         replaced += count
-    return Columns(_names(names), tuple(complete), counted(replaced, REPLACED))
+    return RawTable(_names(names), tuple(complete), counted(replaced, REPLACED))
 
 
 def _records(text: str, delimiter: str, name: str) -> tuple[list[list[str]], Notes]:
@@ -185,7 +185,7 @@ def _bounded(reader: Iterator[list[str]]) -> list[list[str]]:
     return records
 
 
-def _filled(header: list[str], rows: list[list[str]], notes: Notes, name: str) -> Columns:
+def _filled(header: list[str], rows: list[list[str]], notes: Notes, name: str) -> RawTable:
     """Columns of equal length, as many as the longest row has."""
     width = max(len(header), *map(len, rows))
     _check_shape(len(rows), width, name)
@@ -193,7 +193,7 @@ def _filled(header: list[str], rows: list[list[str]], notes: Notes, name: str) -
     notes += counted(sum(len(row) > len(header) for row in rows), _LONGER)
     names = _names([*header, *[""] * (width - len(header))])
     cells = (tuple([row[i] if i < len(row) else "" for row in rows]) for i in range(width))
-    return Columns(names, tuple(cells), notes)
+    return RawTable(names, tuple(cells), notes)
 
 
 def _json_row(line: str, name: str) -> dict[str, str] | None:

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools, Floats, mean_of_finite
-from core.analysis.layers import GAP, Rows
+from core.analysis.layers import GAP, LayerRows
 from core.figures.layout import BARE, NARROW, axis, lay_out, literal
 from core.figures.palette import Palette, scale, shaded
 
@@ -42,7 +42,7 @@ class ClassLook(NamedTuple):
 
 def head_map(
     values: Floats,
-    rows: Rows,
+    rows: LayerRows,
     name: str,
     colours: Palette,
     *,
@@ -95,7 +95,7 @@ def head_map(
 def class_map(
     classes: NDArray[np.str_],
     values: Floats,
-    rows: Rows,
+    rows: LayerRows,
     looks: Mapping[str, ClassLook],
     colours: Palette,
     chosen: tuple[int, int] | None = None,
@@ -180,7 +180,7 @@ def head_scatter(
 
 
 def dots_by_layer(
-    values: Floats, uniform: float, rows: Rows, title: str, unit: str, colours: Palette
+    values: Floats, uniform: float, rows: LayerRows, title: str, unit: str, colours: Palette
 ) -> go.Figure:
     """A dot per head, the mean of each layer, and what uniform attention gives.
 
@@ -256,7 +256,7 @@ def _add_cells(
 
 def _lay_out_map(
     figure: go.Figure,
-    rows: Rows,
+    rows: LayerRows,
     heads: int,
     colours: Palette,
     chosen: tuple[int, int] | None,
@@ -296,7 +296,7 @@ def _lay_out_map(
     return figure
 
 
-def _layer_ticks(rows: Rows) -> dict[str, Any]:
+def _layer_ticks(rows: LayerRows) -> dict[str, Any]:
     """What an axis says where layers stand in `rows`, and in the gaps between them."""
     if not rows.gaps:
         return {"dtick": 1}

@@ -51,7 +51,7 @@ def feature_looks(colours: Palette) -> dict[str, ClassLook]:
 
 
 @dataclass(frozen=True)
-class Bar:
+class ScoreBar:
     """One score of a head: value, uniform baseline, threshold (nan where none), interval."""
 
     name: str
@@ -63,7 +63,7 @@ class Bar:
     passes: bool = False
 
 
-def score_bars(bars: Sequence[Bar], colours: Palette) -> go.Figure:
+def score_bars(bars: Sequence[ScoreBar], colours: Palette) -> go.Figure:
     """A head's scores as bars from 0 to 1, a tick at the baseline, a diamond at the threshold.
 
     Undefined scores have no bar, and a dash for a number.

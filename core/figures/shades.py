@@ -20,7 +20,7 @@ Hue: TypeAlias = tuple[float, float]  # degrees, and the chroma it has where a s
 # and along a scale, from low to high, in bands that do not meet.
 NEAR, FAR = 3.2, 8.0
 NEAR_BAND, FAR_BAND = (3.1, 4.3), (5.5, 12.0)
-STEPS = 64  # of a scale
+SHADE_STEPS = 64  # of a scale
 SCALE_HUES, SCALE_CHROMA = (275.0, 430.0), 70.0  # degrees: from blue by purple and red to orange
 CATEGORY_HUES = (  # the theme's five apart from green and pink, a little purer, and olive
     (288.0, 62.0),
@@ -38,7 +38,7 @@ _FADING = 0.97  # factor on a chroma no screen can show at that lightness, repea
 
 
 def shades(colouring: str, count: int) -> Shades:
-    """Colours in both themes: "type" one a kind, "sequential" ``STEPS``, "category" `count`.
+    """Colours in both themes: "type" one a kind, "sequential" ``SHADE_STEPS``, "category" `count`.
 
     "hue" has those of the eight named hues, then grey.
     """
@@ -53,8 +53,8 @@ def shades_on(
         return (colours.query,), (colours.key,)
     paper = _luminance(colours.paper)
     if colouring == "sequential":
-        hues = [(float(hue) % 360, SCALE_CHROMA) for hue in np.linspace(*SCALE_HUES, STEPS)]
-        near, far = np.geomspace(*NEAR_BAND, STEPS), np.geomspace(*FAR_BAND, STEPS)
+        hues = [(float(hue) % 360, SCALE_CHROMA) for hue in np.linspace(*SCALE_HUES, SHADE_STEPS)]
+        near, far = np.geomspace(*NEAR_BAND, SHADE_STEPS), np.geomspace(*FAR_BAND, SHADE_STEPS)
     elif colouring == "hue":
         hues = [*((degrees, NAMED_CHROMA) for degrees in NAMED_HUES), (0.0, 0.0)]
         near, far = np.full(len(hues), NEAR), np.full(len(hues), FAR)

@@ -11,10 +11,10 @@ import streamlit as st
 
 from core.model import ModelError, Trace, trace_by_length
 from core.ui import cache, controls
-from core.ui.serve.long_work import Bar, Shared, bar_with_cancel, long_work
+from core.ui.serve.long_work import ProgressBar, Shared, bar_with_cancel, long_work
 from core.ui.words.messages import show_model_error
 
-SOURCES = {"text": "your text", "corpus": "sample corpus"}
+TEXT_SOURCES = {"text": "your text", "corpus": "sample corpus"}
 # Two models on two pages: sums of every head on some 300 sentences, 7 MB, 13 MB for BERT base.
 MAX_CORPORA = 4
 _OF_CORPORA = {"self", "encoder"}  # types of attention that the texts of a corpus have
@@ -38,7 +38,7 @@ def pick_source(trace: Trace) -> str:
     whole = reads_corpora(trace)
     return controls.choice(
         "source",
-        SOURCES if whole else {"text": trace.input.read},
+        TEXT_SOURCES if whole else {"text": trace.input.read},
         "Measured on" if whole else "",
         subject="Heads can be measured on",
         label_visibility="collapsed",
@@ -90,19 +90,19 @@ def measured_on(
     def words(done: int) -> str:
         return f"Measuring every head on the sample corpus: {done} of {total} sentences"
 
-    def traces(bar: Bar) -> Iterator[tuple[int, Trace]]:
+    def traces(bar: ProgressBar) -> Iterator[tuple[int, Trace]]:
         for done, traced in enumerate(trace_by_length(cache.model(model_name), sentences), 1):
             yield traced
             bar.step(done / total, words(done))
 
     place: Shared[list[Result]] = _places(name, model_name, corpus_digest(sentences))
-    run: Callable[[Bar], Result] = lambda bar: measure(traces(bar))
+    run: Callable[[ProgressBar], Result] = lambda bar: measure(traces(bar))
     return measure_once(place, run, words(0), f"{name}_cancel", _back_to_text)
 
 
 def measure_once(
     place: Shared[list[Result]],
-    run: Callable[[Bar], Result],
+    run: Callable[[ProgressBar], Result],
     begins: str,
     cancel: str,
     on_cancel: Callable[..., None],

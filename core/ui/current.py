@@ -19,9 +19,9 @@ from core.model.trace import AttentionType, Trace
 from core.ui import cache, controls, navigation
 from core.ui.cache import first_model
 from core.ui.frame import attention_types, model_chip, switch
-from core.ui.serve.access import access, default_model, max_download_mb, resolve
+from core.ui.serve.access import access, first_offered, max_download_mb, resolve
 from core.ui.words.messages import above_page, show_model_error, show_stand_in, show_trace_limits
-from core.ui.words.pages import find, opened
+from core.ui.words.pages import find_page, opened
 
 if TYPE_CHECKING:
     from core.model import LoadedModel
@@ -56,7 +56,7 @@ def _current_trace() -> Trace:
     model = current_model()
     model_chip.show_model_facts(model)
     if model.is_encoder_decoder:
-        attention_types.choose(model, cross=opened().shows_cross)
+        attention_types.choose_attention(model, cross=opened().shows_cross)
     key = current_key(model.name)
     if not key[1].strip():
         st.info("**Type a sentence** above, or pick one of the examples beside it.")
@@ -71,7 +71,7 @@ def _current_trace() -> Trace:
     show_trace_limits(trace)
     model_chip.show_rules(trace)
     if model.is_encoder_decoder:
-        attention_types.explain(trace)
+        attention_types.explain_attention(trace)
     _suggest_head(trace)
     return trace
 
@@ -123,7 +123,7 @@ def _current_image() -> Trace:
     from core.ui.frame import image_row
 
     if question := opened().of_image:
-        navigation.ask(question)
+        navigation.set_headline(question)
     name = st.session_state["model"].strip()
     key = _image_key(name)
     if not opened().needs_model and _awaits_model(name) and (first := cache.first_input(key)):
@@ -155,7 +155,7 @@ def _end_unless_shown_here() -> None:
         f"This page shows {here}, and this site offers no model that reads them. For {there} there"
         " is another page:"
     )
-    nearest = find(page.instead)
+    nearest = find_page(page.instead)
     st.page_link(nearest.path, label=f"**{nearest.title}**")
     controls.end_page()
 
@@ -188,7 +188,7 @@ def _suggest_head(trace: Trace) -> None:
 
 def _suggest_known(model_name: str) -> None:
     """Pages of images begin with the head that the catalogue names, if it names one."""
-    spec = catalog.find(model_name)
+    spec = catalog.find_entry(model_name)
     controls.suggest(None if spec is None else spec.begin)
 
 
@@ -277,7 +277,7 @@ def _load(name: str) -> LoadedModel:
 def _stand_in(name: str, error: ModelError) -> LoadedModel:
     """The model shown until then, in one line with what to do; where there is none, the refusal."""
     modality = switch.modality()
-    default = default_model(modality)
+    default = first_offered(modality)
     fallback = st.session_state.get(_LAST_GOOD, {}).get(modality, default)
     try:
         key = resolve(fallback, modality)  # access may have changed since

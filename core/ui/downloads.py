@@ -125,25 +125,25 @@ def head_part(layer: str, head: str) -> str:
 def offer_file(
     label: str,
     make: Callable[[], str | bytes],
-    held: Contents,
+    export: Contents,
     ending: str,
     **look: Any,  # noqa: ANN401 - of the button: help, width
 ) -> None:
-    """A button for a file of what is `held`; `make` runs when it is pressed."""
+    """A button for a file of what `export` describes; `make` runs when it is pressed."""
     kind = _KINDS[Path(f"file{ending}").suffix]
-    name = f"{held.stem}{ending}"
+    name = f"{export.stem}{ending}"
     st.download_button(label, make, file_name=name, mime=kind, on_click="ignore", **look)
 
 
-def offer_page(make: Callable[[], str], held: Contents) -> None:
+def offer_page(make: Callable[[], str], export: Contents) -> None:
     """A button for a picture as a page of its own."""
     hint = "One file that opens offline, with what pointing shows."
-    offer_file("Save as HTML", make, held, ".html", help=hint)
+    offer_file("Save as HTML", make, export, ".html", help=hint)
 
 
 def offer_csv(
     make: Callable[[], pd.DataFrame],
-    held: Contents,
+    export: Contents,
     *,
     key: str | None = None,
     **options: Any,  # noqa: ANN401
@@ -152,8 +152,8 @@ def offer_csv(
 
     `make` is a bound method or a `partial`, which hold on to nothing of a page.
     """
-    write = partial(csv_text, make, held.facts, **options)
-    offer_file("Download CSV", write, held, ".csv", help=_CSV_HELP, key=key)
+    write = partial(csv_text, make, export.facts, **options)
+    offer_file("Download CSV", write, export, ".csv", help=_CSV_HELP, key=key)
 
 
 def csv_text(

@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from core.analysis.layers import rows_of
+from core.analysis.layers import place_layers
 from core.components.reported_state import as_indices, as_list, as_mapping, reported
 from core.figures.heads import head_map
 from core.figures.palette import Palette
@@ -61,7 +61,7 @@ def names_of(table: pd.DataFrame) -> pd.Series[str]:
 
 def show_overview(
     heads: HeadTable,
-    held: Contents,
+    export: Contents,
     draw_map: Callable[[], object],
     card: Callable[[], object],
     *,
@@ -75,11 +75,11 @@ def show_overview(
         card()
     place = st.empty()
     with st.container(horizontal=True):
-        offer_table(heads, held)
+        offer_table(heads, export)
     return place
 
 
-def show_table(
+def show_head_table(
     heads: HeadTable,
     titles: Mapping[str, str],
     *,
@@ -118,9 +118,9 @@ def _choose(
         on_open(layer_labels[layer], head + 1)
 
 
-def offer_table(heads: HeadTable, held: Contents) -> None:
+def offer_table(heads: HeadTable, export: Contents) -> None:
     """A button for the whole table as a file."""
-    offer_csv(heads.table.copy, held, index=False, float_format="%.6f")
+    offer_csv(heads.table.copy, export, index=False, float_format="%.6f")
 
 
 def show_head_map(
@@ -144,7 +144,7 @@ def show_head_map(
     chosen : layer and head, from 0, of the head that is framed.
     look : without `bounds`, from 0 to the largest size, and as far below where a value is negative.
     """
-    rows = rows_of(layered)
+    rows = place_layers(layered)
     if "bounds" not in look:
         reach = float(np.abs(values[np.isfinite(values)]).max(initial=0)) or 1.0
         signed = look.setdefault("signed", bool((values < 0).any()))

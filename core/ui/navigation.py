@@ -24,7 +24,7 @@ from core.ui.words.pages import (
     PAGES,
     SECTIONS,
     Page,
-    find,
+    find_page,
     go_to,
     note_opened,
 )
@@ -65,7 +65,7 @@ def _menu_entry(page: Page) -> StreamlitPage:
 
 
 def _go_home() -> None:
-    st.switch_page(find("home").path)
+    st.switch_page(find_page("home").path)
 
 
 def requested_page(page: StreamlitPage) -> Page:
@@ -79,10 +79,10 @@ def requested_page(page: StreamlitPage) -> Page:
             address.translate(**now.joined[page.url_path])
         go_to(now.name)
     name = st.session_state.get(GO_TO) or page.url_path
-    return find(name if name in {each.name for each in PAGES} else "home")
+    return find_page(name if name in {each.name for each in PAGES} else "home")
 
 
-def run(page: StreamlitPage) -> None:
+def run_page(page: StreamlitPage) -> None:
     """Run the page inside app.py, write its controls to the address, draw what waited."""
     token = _app_is_running.set(True)
     try:
@@ -95,13 +95,13 @@ def run(page: StreamlitPage) -> None:
         controls.publish()
     finally:
         _app_is_running.reset(token)
-    first_model.finish()
+    first_model.finish_page()
 
 
 def redirect_to(name: str) -> NoReturn:
     """Open that page at once, as :func:`go_to` does from a callback."""
     go_to(name)
-    st.switch_page(find(name).path)
+    st.switch_page(find_page(name).path)
 
 
 def opened_by_button() -> bool:
@@ -109,7 +109,7 @@ def opened_by_button() -> bool:
     return GO_TO in st.session_state
 
 
-def ask(answer: str, first: str = "", *, tokens: int = MIN_TOKENS) -> None:
+def set_headline(answer: str, first: str = "", *, tokens: int = MIN_TOKENS) -> None:
     """Put another question, or the answer (Markdown), in place of the page's own.
 
     `first` is what to do first, in grey; `tokens` how many were measured: few are only a hint.
@@ -132,9 +132,9 @@ def open_page(name: str) -> Prose:
         register_pages()
         st.rerun()
     if (asked := st.session_state.pop(GO_TO, name)) != name:
-        st.switch_page(find(asked).path)
-    first_model.start()
-    page = find(name)
+        st.switch_page(find_page(asked).path)
+    first_model.start_page()
+    page = find_page(name)
     note_opened(page)
     st.set_page_config(page_title=page.title if name == "home" else f"{page.title} · Headscope")
     with st.container(key="page_title", horizontal=True, vertical_alignment="center"):
@@ -142,7 +142,7 @@ def open_page(name: str) -> Prose:
         slot = st.session_state[_QUESTION] = st.empty()
         slot.markdown(page.question)
         switch.offer_other_pages(page, go_to)
-        share.place(name)
+        share.place_share(name)
     place_notices()
     if gone := address.take_gone(page.gone):
         notice(f"This link asks for {in_a_row(gone)}, which this page no longer has.")

@@ -156,7 +156,7 @@ CELL = "cell"  # query and key, positions from 1
 _TEXT = "_text_of_cell"
 
 
-def held_cell(trace: Trace) -> tuple[int, ...]:
+def pinned_pair(trace: Trace) -> tuple[int, ...]:
     """The pair of the link or the session; none once the text is another one."""
     state = st.session_state
     text = hash((trace.tokens, trace.source))

@@ -190,4 +190,4 @@ def _draw(key: str, presets: Sequence[Preset]) -> None:
 
 
 def _set(preset: Preset) -> None:
-    controls.pick(**{**controls.start(), **preset.state})
+    controls.pick(**{**controls.initial_values(), **preset.state})

@@ -14,7 +14,7 @@ from scipy.stats import entropy
 from core.analysis.anomalies import FLAGS, anomaly_table, corpus_table, flagged, measure_heads
 from core.analysis.anomalies.contribution import contributions, null_attention, without_first
 from core.analysis.anomalies.flags import distances
-from core.analysis.anomalies.massive import hidden_states
+from core.analysis.anomalies.massive import hidden_state_sizes
 from core.analysis.statistics import OUTLIER, robust_z
 from core.model import load, trace_text
 from core.model.weights import output_projection, query_key
@@ -170,8 +170,8 @@ def test_a_massive_activation_is_beyond_100_and_1000_times_the_median() -> None:
     values = np.full((2, 5, 400), 0.1, dtype=np.float32)
     values[1, 0, 7], values[1, 3, 9] = -150, 90
     trace = random_trace(0, size=5)
-    assert hidden_states(trace) is None
-    states = hidden_states(replace(trace, hidden_states=values))
+    assert hidden_state_sizes(trace) is None
+    states = hidden_state_sizes(replace(trace, hidden_states=values))
     assert states is not None
     np.testing.assert_array_equal(np.argwhere(states.massive), [[1, 0]])
     assert states.largest[1, 0] == 150

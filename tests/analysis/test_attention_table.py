@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.analysis.attention_table import Head, Layer, Values, attention_table
+from core.analysis.attention_table import AnyHead, AnyLayer, Values, attention_table
 from core.analysis.csv_text import to_csv
 from core.analysis.model_map import (
     MAX_BYTES,
@@ -57,7 +57,7 @@ TRACE = trace_with_attention(WEIGHTS, CAPYBARA)
     ],
 )
 def test_a_table_is_of_one_head_or_summarises_heads_then_layers(
-    layer: Layer, head: Head, expected: np.ndarray, where: str
+    layer: AnyLayer, head: AnyHead, expected: np.ndarray, where: str
 ) -> None:
     table = attention_table(TRACE, layer, head)
     frame = table.frame()
@@ -78,7 +78,7 @@ def test_hiding_special_tokens_drops_their_rows_and_columns() -> None:
 
 
 @pytest.mark.parametrize("head", [1, "max"])
-def test_words_take_the_mean_of_rows_and_the_sum_of_columns_in_each_head(head: Head) -> None:
+def test_words_take_the_mean_of_rows_and_the_sum_of_columns_in_each_head(head: AnyHead) -> None:
     pieces = np.zeros((5, 7))
     pieces[[0, 1, 2, 2, 2, 3, 4], range(7)] = 1
     of_heads = (pieces / pieces.sum(axis=1, keepdims=True)) @ WEIGHTS[1] @ pieces.T
@@ -100,7 +100,7 @@ def test_scores_are_those_before_softmax_and_cannot_be_merged() -> None:
 @pytest.mark.parametrize("values", ["attention", "scores"])
 @pytest.mark.parametrize("head", [0, "mean"])
 def test_a_causal_model_permits_no_later_key_in_attention_as_in_scores(
-    values: Values, head: Head
+    values: Values, head: AnyHead
 ) -> None:
     table = attention_table(causal(TRACE), 0, head, values=values)
     np.testing.assert_array_equal(table.permitted, np.tri(7, dtype=bool))

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import chi2, gmean
 
 from core.analysis.effect import effect_table, leading_table, parts_table
-from core.analysis.effect.corpus import corpus_table
+from core.analysis.effect.corpus import effect_corpus_table
 from core.analysis.effect.table import FALSE_DISCOVERY, discovery_rates, moved_table
 from core.analysis.statistics import interval_of_mean
 from core.model import effects, load, trace_text, untrained_twin
@@ -162,7 +162,7 @@ TEXTS = [made(each, OF_TEXTS[:0]) for each in OF_TEXTS]
 
 
 def test_typical_sizes_and_intervals_are_those_of_the_texts() -> None:
-    table = corpus_table(LAYERS, TEXTS)
+    table = effect_corpus_table(LAYERS, TEXTS)
     assert table["layer"].tolist() == [2, 2, 2, 5, 5, 5]
     assert table["head"].tolist() == [1, 2, 3, 1, 2, 3]
     sizes = np.abs(OF_TEXTS).reshape(5, 6)
@@ -172,9 +172,9 @@ def test_typical_sizes_and_intervals_are_those_of_the_texts() -> None:
     facts = {"measure": "kl", "unit": "nats", "replace": "mean", "texts": 5}
     assert table.attrs == facts | {"compared": 0, "draws": 0}
     assert "exceeds" not in table
-    assert corpus_table(LAYERS, TEXTS[:1])["low"].isna().all()  # few texts have no interval
+    assert effect_corpus_table(LAYERS, TEXTS[:1])["low"].isna().all()  # few texts have no interval
     with pytest.raises(ValueError, match="no text"):
-        corpus_table(LAYERS, [])
+        effect_corpus_table(LAYERS, [])
 
 
 def test_a_head_is_compared_with_its_directions_over_the_texts() -> None:
@@ -183,7 +183,7 @@ def test_a_head_is_compared_with_its_directions_over_the_texts() -> None:
         made(each, 0.1 * np.exp(drawn.normal(0, 0.1, (10, 2, 3)) + 0 * each))
         for each in OF_TEXTS[:3]
     ]
-    table = corpus_table(LAYERS, TEXTS, compared)
+    table = effect_corpus_table(LAYERS, TEXTS, compared)
     directions = gmean([each.draws for each in compared], axis=(0, 1))
     np.testing.assert_allclose(table["times"], (gmean(np.abs(OF_TEXTS[:3])) / directions).ravel())
     assert table["exceeds"].tolist() == [True, True, True, False, True, False]
@@ -196,7 +196,7 @@ def _table(model: LoadedModel, texts: Sequence[str], measure: str) -> pd.DataFra
         effects(model, text, "mean", measure, reference=texts, draws=SAMPLE_DRAWS)  # type: ignore[arg-type]
         for text in texts
     ]
-    return corpus_table(trace_text(model, texts[0]), found, found)
+    return effect_corpus_table(trace_text(model, texts[0]), found, found)
 
 
 def _other_words(text: str, step: int) -> str:

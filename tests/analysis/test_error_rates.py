@@ -24,7 +24,7 @@ from core.model import effects, load, trace_text, untrained_twin
 from core.model.interventions.direct import direct_parts
 from core.model.interventions.heads import FRESH_DRAWS, FRESH_SEED
 from core.model.interventions.reference import written_norms
-from core.model.sample_images import BOX, open_box
+from core.model.sample_images import SAMPLE_IMAGES, open_sample_image
 from core.model.weights import output_projection, query_key
 from core.screens.heads.effect import METHODS
 from tests.analysis.traces import Stack
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
     from core.model import LoadedModel
     from core.model.interventions.heads import Replace
-    from core.model.interventions.measures import Measure
+    from core.model.interventions.measures import Outcome
     from tests.model.planted import PlantedModel
 
 opened = cache(load)
 ALONE = [each for name, each in PLANTED.items() if not name.endswith("twins")]
 
 
-def _leaders(model: LoadedModel, given: Any, measure: Measure | None = None, **options: Any) -> Any:
+def _leaders(model: LoadedModel, given: Any, measure: Outcome | None = None, **options: Any) -> Any:
     found = effects(model, given, measure=measure, draws=0, **options)
     fresh: Any = {"heads": leading_heads(found.values), "draws": FRESH_DRAWS, "seed": FRESH_SEED}
     return leading_table(Stack.of(4), effects(model, given, measure=measure, **fresh, **options))
@@ -104,7 +104,7 @@ def test_random_weights_claim_no_more_than_is_said(tmp_path: Path) -> None:
     claimed, dotted = [], []
     for name, spread in product(("bert", "gpt2", "vit"), (0.02, 0.2)):
         model = random_model(name, spread, tmp_path / f"{name}-{spread}")
-        given = map(open_box, BOX) if name == "vit" else SENTENCES
+        given = map(open_sample_image, SAMPLE_IMAGES) if name == "vit" else SENTENCES
         items: list[Any] = [*islice(given, 3)]
         for seed, item in product(range(5), items):
             twin = untrained_twin(model, seed)

@@ -11,8 +11,8 @@ from scipy.stats import median_abs_deviation
 
 from core.analysis.images.colour import looks_of, patch_looks, standing_out
 from core.analysis.images.distance import attention_distance, distance_table, mean_of_distances
+from core.analysis.images.high_norm_patches import high_norm_patches
 from core.analysis.images.marks import head_marks
-from core.analysis.images.odd_patches import odd_patches
 from core.analysis.images.patch_attention import attention_of_patch, attention_to_patch, cls_rollout
 from core.analysis.images.points import partners, thumbnails
 from core.analysis.rollout import overall_attention
@@ -108,9 +108,9 @@ def test_odd_patches_are_long_beside_the_others_in_the_last_state_and_draw(unit:
     lengths[2, [5, 9]] = 40, 60
     lengths[2, 7] = 0.1  # much shorter is another matter
     lengths[1, 6] = 90  # odd in between only
-    result = odd_patches(with_lengths(TRACE, unit * lengths))
+    result = high_norm_patches(with_lengths(TRACE, unit * lengths))
     assert result is not None
-    assert np.flatnonzero(result.odd).tolist() == [3, 7]
+    assert np.flatnonzero(result.is_high).tolist() == [3, 7]
     assert result.count == 2
     np.testing.assert_allclose(result.norms, unit * lengths, rtol=1e-5)
     last = lengths[2, 2:]
@@ -118,7 +118,7 @@ def test_odd_patches_are_long_beside_the_others_in_the_last_state_and_draw(unit:
     np.testing.assert_allclose(result.z[2], (last - np.median(last)) / deviation, 1e-3)
     assert result.z[1].argmax() == 4
     columns = WEIGHTS.mean(axis=2)
-    np.testing.assert_allclose(result.to_odd, columns[..., 5] + columns[..., 9], rtol=1e-5)
+    np.testing.assert_allclose(result.to_high, columns[..., 5] + columns[..., 9], rtol=1e-5)
     np.testing.assert_allclose(result.to_cls, columns[..., 0], rtol=1e-5)
     np.testing.assert_allclose(result.to_registers, columns[..., 1], rtol=1e-5)
     assert result.uniform == 2 / 14
@@ -128,17 +128,17 @@ def test_a_patch_hardly_longer_than_others_that_are_all_alike_is_not_odd() -> No
     """On an even ground 1.2 times the median is a hundred deviations away; twice it counts."""
     alike = np.random.default_rng(4).normal(10, 0.01, (2, 14))
     alike[-1, [5, 9]] = 12, 20.5
-    result = odd_patches(with_lengths(TRACE, alike))
+    result = high_norm_patches(with_lengths(TRACE, alike))
     assert result is not None
     assert result.z[-1, 3] > 100
-    assert np.flatnonzero(result.odd).tolist() == [7]
+    assert np.flatnonzero(result.is_high).tolist() == [7]
     np.testing.assert_allclose(result.times[-1, [3, 7]], [1.2, 2.05], atol=0.01)
 
 
 def test_models_without_cls_registers_or_states() -> None:
-    assert odd_patches(TRACE) is None
+    assert high_norm_patches(TRACE) is None
     trace = with_attention(PATCHES, random_weights(4, 1, 1, 12), ())
-    alike = odd_patches(replace(trace, hidden_states=np.ones((2, 12, 5), dtype=np.float32)))
+    alike = high_norm_patches(replace(trace, hidden_states=np.ones((2, 12, 5), dtype=np.float32)))
     assert alike is not None
     assert alike.count == 0
     assert not alike.to_cls.any()

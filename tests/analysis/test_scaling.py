@@ -17,7 +17,7 @@ from core.analysis.query_key.correlation import MAX_PAIRS, Distance, Measure, di
 from core.analysis.query_key.faithfulness import (
     compare_matrix,
     matrix_target,
-    rows_of,
+    query_rows,
     uniform_baseline,
 )
 from core.analysis.query_key.scaling import (
@@ -276,12 +276,12 @@ def test_faithfulness_is_that_of_the_pairs_that_count_less_the_means_of_their_ro
     choice = pairs.any(axis=1)
     assert result.pairs == pairs.sum()
     if not choice.any():
-        assert np.isnan([*result[:-1], uniform_baseline(rows_of(allowed))]).all()
+        assert np.isnan([*result[:-1], uniform_baseline(query_rows(allowed))]).all()
         return
     strongest, nearest = (np.where(pairs, each, -np.inf).argmax(1) for each in (logits, -apart))
     assert result.top1 == pytest.approx((strongest == nearest)[choice].mean())
     uniform = (1 / allowed[choice].sum(axis=1)).mean()
-    assert uniform_baseline(rows_of(allowed)) == pytest.approx(uniform)
+    assert uniform_baseline(query_rows(allowed)) == pytest.approx(uniform)
     x, y = (centred(np.ma.array(each, mask=~pairs)).compressed() for each in (logits, apart))
     if min(np.ptp(x), np.ptp(y)) > 1e-12:
         assert result.correlation == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-9)

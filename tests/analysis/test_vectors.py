@@ -17,7 +17,7 @@ from sklearn.decomposition import PCA
 from core.analysis.arrays import Floats
 from core.analysis.pair_projection import project_pair
 from core.analysis.vectors import (
-    Source,
+    VectorSource,
     align_planes,
     closest_pair,
     layer_planes,
@@ -102,7 +102,7 @@ def test_equal_rows_of_any_size_have_no_direction_and_no_variance(
 @pytest.mark.parametrize("summary", ["mean", 2])
 @pytest.mark.parametrize("source", ["queries", "keys", "values", "hidden states"])
 def test_vectors_are_all_heads_side_by_side_or_the_one_head_named(
-    source: Source, summary: Summary
+    source: VectorSource, summary: Summary
 ) -> None:
     hidden = np.random.default_rng(4).normal(size=(3, 6, 7)).astype(np.float32)
     trace = replace(random_trace(4, 2, 3, 6, 4), tokens=framed(*"abcd"), hidden_states=hidden)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from core.analysis.arrays import one_thread
-from core.analysis.layers import rows_of
+from core.analysis.layers import place_layers
 from core.vocabulary import head_name, join_pieces, listed, unique_labels, without_attention
 from tests.analysis.traces import HYBRID, Stack, numbers_of, random_trace, token
 
@@ -52,14 +52,14 @@ def test_a_number_stands_on_the_right_of_words_that_run_to_the_left() -> None:
 
 
 def test_a_model_whose_every_layer_attends_has_a_row_for_each_and_no_gap() -> None:
-    rows = rows_of(Stack.of(4))
+    rows = place_layers(Stack.of(4))
     assert (rows.places, rows.gaps, rows.end) == ((1, 2, 3, 4), (), 4)
     assert without_attention(Stack.of(4)) == ()
 
 
 def test_layers_that_do_not_attend_share_a_thin_row_between_those_that_do() -> None:
     """From the top: a gap of half a row, a row, a gap, a row, a gap; a row's middle is at 1."""
-    rows = rows_of(HYBRID)
+    rows = place_layers(HYBRID)
     assert [(gap.place, gap.name) for gap in rows.gaps] == [
         (0.75, "1–2"),
         (2.25, "4–5"),
@@ -72,7 +72,7 @@ def test_layers_that_do_not_attend_share_a_thin_row_between_those_that_do() -> N
 
 def test_where_nobody_says_how_deep_a_model_is_it_ends_with_its_last_attention() -> None:
     assert without_attention(Stack((2, 4))) == (1, 3)
-    assert [gap.name for gap in rows_of(Stack((2, 3))).gaps] == ["1"]
+    assert [gap.name for gap in place_layers(Stack((2, 3))).gaps] == ["1"]
 
 
 def blas_threads() -> list[int]:

@@ -26,7 +26,7 @@ from core.atlas.engine.sums import (
     moments_of,
     sampled_numbers,
 )
-from core.atlas.priority import first_within, priorities
+from core.atlas.priority import priorities, take_within_budget
 from tests.atlas.files import assert_same, corpus_of, trace_part
 from tests.server import ROOT
 
@@ -86,8 +86,8 @@ def test_sentences_come_by_published_priorities_until_the_budget_is_spent() -> N
     numbers, sizes = np.arange(5), np.array([10, 20, 30, 40, 50])
     assert priorities(numbers).tolist() == list(SPLITMIX)
     for budget, expected in ((0, [2]), (30, [2]), (79, [2]), (80, [2, 4]), (100, [2, 4, 1])):
-        assert first_within(numbers, sizes, budget).tolist() == expected
-    assert first_within(numbers, sizes, 1000).tolist() == [2, 4, 1, 0, 3]
+        assert take_within_budget(numbers, sizes, budget).tolist() == expected
+    assert take_within_budget(numbers, sizes, 1000).tolist() == [2, 4, 1, 0, 3]
 
 
 @pytest.mark.parametrize("longest", [6, 600])

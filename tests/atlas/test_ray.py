@@ -18,7 +18,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from core import atlas_build
-from core.atlas.command_line.plan import traces_of
+from core.atlas.command_line.plan import tracer_of
 from core.atlas.distributed.session import LOCAL, ClusterError, Workers, joined
 from core.atlas.distributed.workers import (
     Work,
@@ -128,7 +128,7 @@ def test_a_stopped_build_goes_on_and_a_killed_worker_costs_time_only(
 ) -> None:
     chunks = [read_chunk(work.folder, chunk.index) for chunk in CHUNKS]
     model = replace(load(work.source), name=work.model)
-    begun = walk(chunks[:3], traces_of(model, 64), work.store)
+    begun = walk(chunks[:3], tracer_of(model, 64), work.store)
     written = [work.store.path(index).stat().st_mtime_ns for index in range(3)]
     assert begun is not None
     killed: list[psutil.Process] = []
@@ -146,7 +146,7 @@ def test_a_stopped_build_goes_on_and_a_killed_worker_costs_time_only(
     assert killed
     assert len(done) == len(chunks)
     assert written == [work.store.path(index).stat().st_mtime_ns for index in range(3)]
-    alone = walk(chunks, traces_of(model, 64), MemoryStore())
+    alone = walk(chunks, tracer_of(model, 64), MemoryStore())
     assert_same(sums, alone, tolerance=1e-9)  # added in another order
 
 

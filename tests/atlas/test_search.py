@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from core.atlas import Atlas, build_atlas, search_tokens, tables
 from core.atlas.data import CorpusTexts, CorpusTokens
-from core.atlas.source import KINDS, MAX_QUERY, Kind, SearchError, Source, search_tables
+from core.atlas.source import MATCH_KINDS, MAX_QUERY, MatchKind, SearchError, Source, search_tables
 from core.atlas.tables import as_stored, open_tables, write_tables
 from core.model import load, trace_by_length
 from tests.atlas.files import read_words, trace_of
@@ -48,7 +48,7 @@ def written(*texts: str) -> Atlas:
     return build_atlas(traces, texts)
 
 
-def found(atlas: Atlas, query: str, kind: Kind) -> tuple[dict[int, str], int]:
+def found(atlas: Atlas, query: str, kind: MatchKind) -> tuple[dict[int, str], int]:
     """What is found in each sentence, and how often; the figures must agree with it."""
     matches = search_tokens(atlas, query, kind)
     shown: dict[int, list[str]] = {}
@@ -88,7 +88,7 @@ WHOLE = "cap ##y ##bara"
     ],
 )
 def test_what_is_found_of_a_model_s_tokens(
-    kind: Kind, query: str, expected: dict[int, str], times: int, atlas: Atlas
+    kind: MatchKind, query: str, expected: dict[int, str], times: int, atlas: Atlas
 ) -> None:
     """Tokens whatever their case, as the tokenizer writes them; phrases of whole words."""
     assert found(atlas, query, kind) == (expected, times)
@@ -132,7 +132,7 @@ def test_nothing_and_too_much_are_refused(atlas: Atlas) -> None:
         search_tokens(atlas, "a" * 1000)
 
 
-def search_plainly(atlas: Atlas, query: str, kind: Kind) -> tuple[list[int], int, int]:
+def search_plainly(atlas: Atlas, query: str, kind: MatchKind) -> tuple[list[int], int, int]:
     """Tokens that match, how many matches have one, and in how many sentences; errors too.
 
     In loops: every token is compared, every sentence read, every pair looked at.
@@ -217,12 +217,12 @@ def texts_of(sentences: Sequence[Sentence], first: int = 0) -> CorpusTexts:
 @given(
     corpora(),
     st.text(ALPHABET, max_size=5) | st.text(max_size=6) | st.sampled_from(["she said", "said"]),
-    st.sampled_from(KINDS),
+    st.sampled_from(MATCH_KINDS),
     st.integers(1, 30),
 )
 @example(corpus=[[("I", [(0, 1)])]], query="İ", kind="phrase", together=1)
 def test_files_and_memory_find_the_same(
-    atlas: Atlas, corpus: list[list[Sentence]], query: str, kind: Kind, together: int
+    atlas: Atlas, corpus: list[list[Sentence]], query: str, kind: MatchKind, together: int
 ) -> None:
     flat = [sentence for part in corpus for sentence in part]
     texts = as_stored(texts_of(flat))

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from core.analysis.query_key.clouds import head_clouds
 from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_image, trace_text
-from core.model.sample_images import open_box
+from core.model.sample_images import open_sample_image
 from tests.browser.conftest import (
     TEXT,
     Open,
@@ -132,7 +132,7 @@ def test_the_report_opens_from_disk_without_a_network(goto: Open, open_saved: Op
 
 
 def test_points_are_patches_that_mouse_click_and_keys_mark_in_the_image(goto: Open) -> None:
-    trace = trace_image(load(MODEL, modality="image"), open_box(IMAGE))
+    trace = trace_image(load(MODEL, modality="image"), open_sample_image(IMAGE))
     page = goto(LINK, anew=True)
     figures, pair, canvas = (
         page.locator(name) for name in ("figure", "figure.map", "figure canvas >> nth=0")

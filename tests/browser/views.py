@@ -15,7 +15,7 @@ from core.analysis.strongest_link import FoundLink, find_link, strongest_links
 from core.components.arcs import ArcsView, pack_arcs
 from core.components.export import standalone_page
 from core.components.head_view import ATTENTION, HeadView, pack_head_view
-from core.components.model_view import Look, view_data
+from core.components.model_view import Appearance, view_data
 from core.components.neuron_view import NeuronState, packed
 from core.components.patches import PatchesView, pack_patches
 from core.components.points import Arrow, show_planes
@@ -99,7 +99,7 @@ def head_view_file(
 def model_view_file(trace: Trace, **look: Any) -> str:
     shown = model_map(trace)
     assert shown is not None
-    return file_of("model_view", view_data(shown, trace, Look(**look)))
+    return file_of("model_view", view_data(shown, trace, Appearance(**look)))
 
 
 def neuron_view_file(trace: Trace, layer: int, head: int, query: int | None, **state: Any) -> str:

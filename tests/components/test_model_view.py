@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.analysis.model_map import model_map
-from core.components.model_view import Look, Marks, view_data
+from core.components.model_view import Appearance, Marks, view_data
 from tests.analysis.traces import random_weights, token, trace_with_attention
 from tests.components.received import received
 
@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from core.model.trace import Trace
 
 
-def sent(trace: Trace, look: Look | None = None, marks: Marks | None = None) -> dict[str, Any]:
+def sent(
+    trace: Trace, look: Appearance | None = None, marks: Marks | None = None
+) -> dict[str, Any]:
     shown = model_map(trace)
     assert shown is not None
-    return received(view_data(shown, trace, look or Look(), marks))
+    return received(view_data(shown, trace, look or Appearance(), marks))
 
 
 def test_every_weight_arrives_as_one_byte_alone_and_the_strongest_as_floats() -> None:
@@ -40,7 +42,7 @@ def test_marks_travel_with_the_tiles_and_with_where_the_second_sentence_begins()
     trace = trace_with_attention(random_weights(4, 2, 2, 3), tokens)
     lit = np.array([[False, True], [False, False]])
     marks = Marks("previous token", np.array([[0.1, 0.9], [0.2, np.nan]]), lit, (0, 1))
-    view = sent(trace, Look("tiles", (1, 1)), marks)
+    view = sent(trace, Appearance("tiles", (1, 1)), marks)
     assert [view[side]["segments"] for side in ("rows", "columns")] == [[0, 0, 1]] * 2
     assert view["lit"].tolist() == [0, 1, 0, 0]
     assert view["held"] == 3

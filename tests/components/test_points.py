@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.components import points
-from core.components.points import AtlasCloud, quantise, show_cloud
+from core.components.points import AtlasCloud, quantise_points, show_cloud
 from core.figures.shades import shades
 from tests.components.received import received
 
@@ -58,7 +58,7 @@ def test_a_point_arrives_within_half_a_step_of_its_frame(
     rng = np.random.default_rng(seed)
     spread = np.array([[[1, 0.2]], [[0.2, 1]], [[1, 1]]])
     points = (rng.normal(size=(3, 8, 2)) * scale * spread + shift * scale).astype(np.float32)
-    steps, frames = quantise(points)
+    steps, frames = quantise_points(points)
     for cloud, (x, y, half), sent in zip(points, frames.astype(float), steps, strict=True):
         back = (sent / 65535 * 2 - 1) * half  # from the middle of the frame, on axes that are equal
         low, high = cloud.min(axis=0), cloud.max(axis=0)
@@ -70,17 +70,17 @@ def test_a_point_arrives_within_half_a_step_of_its_frame(
 
 def test_heads_without_points_are_marked_and_points_may_coincide() -> None:
     points = atlas_matrix().points.copy()
-    steps_before, frames_before = quantise(points)
+    steps_before, frames_before = quantise_points(points)
     points[4, 3, 1] = np.nan
-    steps, frames = quantise(points)
+    steps, frames = quantise_points(points)
     assert frames[4, 2] == -1
     others = [0, 1, 2, 3, 5]
     np.testing.assert_array_equal(steps[others], steps_before[others])
     np.testing.assert_array_equal(frames[others], frames_before[others])
-    steps, frames = quantise(np.full((1, 6, 2), 3.5, dtype=np.float32))
+    steps, frames = quantise_points(np.full((1, 6, 2), 3.5, dtype=np.float32))
     np.testing.assert_array_equal(frames, [[3.5, 3.5, 0]])
     assert np.abs(steps.astype(int) - 32768).max() <= 1  # in the middle
-    assert quantise(np.zeros((1, 0, 2)))[0].shape == (1, 0, 2)
+    assert quantise_points(np.zeros((1, 0, 2)))[0].shape == (1, 0, 2)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from core.corpus import files as module
 from core.corpus.decoding import MAX_BYTES, CorpusFileError, decode
 from core.corpus.files import open_corpus
-from core.corpus.reading import CorpusTable, Texts, choose, read_lines, read_table
+from core.corpus.reading import CorpusTable, Texts, choose_columns, read_lines, read_table
 from core.corpus.rows import MAX_COLUMNS, MAX_ROWS
 from core.corpus.sample import sample_corpus
 
@@ -35,7 +35,7 @@ def rows_of(table: CorpusTable) -> list[tuple[str, ...]]:
 
 def texts_of(data: bytes, name: str = "corpus.txt") -> tuple[str, ...]:
     table = read_table(data, name)
-    return choose(table, table.text_column).texts
+    return choose_columns(table, table.text_column).texts
 
 
 def refusal(data: bytes, name: str) -> str:

@@ -14,7 +14,7 @@ import pytest
 from coloraide import Color
 
 from core.figures.palette import palette
-from core.figures.shades import STEPS, shades
+from core.figures.shades import SHADE_STEPS, shades
 
 THEMES = ("light", "dark")
 KINDS = ("protan", "deutan", "tritan")
@@ -88,7 +88,7 @@ def test_points_show_on_their_paper_queries_darker_than_keys_and_one_meaning_has
         return
     stronger = queries if theme == "light" else keys
     assert min(contrast(each, paper) for each in stronger) > 5
-    assert len(queries) == len(keys) == (count or STEPS)
+    assert len(queries) == len(keys) == (count or SHADE_STEPS)
     assert max(map(luminance, queries)) < min(map(luminance, keys))
     for query, key in zip(queries, keys, strict=True):
         assert contrast(query, key) > 1.7

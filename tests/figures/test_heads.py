@@ -10,16 +10,16 @@ import pytest
 from plotly.colors import sample_colorscale
 
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
-from core.analysis.layers import Rows, rows_of
+from core.analysis.layers import LayerRows, place_layers
 from core.figures.heads import class_map, dots_by_layer, head_map, head_scatter
 from core.figures.palette import palette
-from core.figures.patterns import Bar, feature_looks, pattern_looks, score_bars
+from core.figures.patterns import ScoreBar, feature_looks, pattern_looks, score_bars
 from tests.analysis.traces import HYBRID, Stack
 
 NAMES = {name: f"<{name}>" for name in (*NAMING, NONE, TOO_SHORT)}
 LIGHT = palette("light")
 LOOKS = pattern_looks(NAMES, "light", LIGHT)
-ROWS = Rows((3, 5), (1.0, 2.0), (), 2.5)
+ROWS = LayerRows((3, 5), (1.0, 2.0), (), 2.5)
 PIXELS = np.array([[10.0, 20.0, 30.0], [np.nan, 40.0, 44.0]])
 
 
@@ -40,7 +40,7 @@ def test_every_class_has_a_letter_and_a_colour_of_its_own_not_that_of_queries_or
 def test_a_head_stands_at_its_layer_and_number_in_the_colour_of_its_class() -> None:
     patterns = np.array([["first", "none", "first"], ["none", "broad", "self"]])
     confidence = np.array([[0.1, np.nan, 0.3], [np.nan, 0.5, 0.6]])
-    figure = class_map(patterns, confidence, rows_of(Stack.of(2)), LOOKS, LIGHT, (1, 0))
+    figure = class_map(patterns, confidence, place_layers(Stack.of(2)), LOOKS, LIGHT, (1, 0))
     names = ["I &lt;self&gt; (1)", "F &lt;first&gt; (2)", "B &lt;broad&gt; (1)", "&lt;none&gt; (2)"]
     # Escaped, as plotly reads a legend as HTML
     assert [trace.name for trace in figure.data] == names
@@ -56,7 +56,7 @@ def test_a_head_stands_at_its_layer_and_number_in_the_colour_of_its_class() -> N
 @pytest.mark.parametrize("reverse", [False, True])
 def test_squares_have_colours_of_the_bar_beside_them_and_no_numbers(*, reverse: bool) -> None:
     values = np.array([[-3.0, -2.0, -0.7], [0.0, 1.3, 2.0]])
-    rows = rows_of(Stack.of(2))
+    rows = place_layers(Stack.of(2))
     figure = head_map(values, rows, "x", LIGHT, bounds=(-2, 2), signed=True, reverse=reverse)
     marker = figure.data[0].marker
     assert (marker.cmin, marker.cmax) == (-2, 2)
@@ -69,7 +69,7 @@ def test_squares_have_colours_of_the_bar_beside_them_and_no_numbers(*, reverse: 
 
 
 def test_layers_that_do_not_attend_are_thin_rows_and_those_that_do_keep_their_numbers() -> None:
-    values, rows = np.array([[0.1, np.nan], [0.3, 0.4]]), rows_of(HYBRID)
+    values, rows = np.array([[0.1, np.nan], [0.3, 0.4]]), place_layers(HYBRID)
     figure = head_map(values, rows, "x", LIGHT, chosen=(1, 0))
     crosses, cells = figure.data
     assert (cells.base + cells.y / 2).tolist() == [1.5, 3, 3]
@@ -85,7 +85,10 @@ def test_layers_that_do_not_attend_are_thin_rows_and_those_that_do_keep_their_nu
 
 
 def test_a_score_that_is_not_defined_is_a_dash_and_no_bar() -> None:
-    bars = [Bar("one", 0.25, 0.1, 0.5, low=0.2, high=0.35), Bar("two", np.nan, np.nan, np.nan)]
+    bars = [
+        ScoreBar("one", 0.25, 0.1, 0.5, low=0.2, high=0.35),
+        ScoreBar("two", np.nan, np.nan, np.nan),
+    ]
     bar, numbers, baseline, limit = score_bars(bars, LIGHT).data
     assert [text.strip() for text in numbers.text] == ["0.25", "–"]
     assert np.isnan([bar.x[1], baseline.x[1]]).all()

@@ -11,7 +11,7 @@ import pytest
 from core.atlas import build_atlas, search_tokens
 from core.atlas.source import MAX_QUERY
 from core.corpus.decoding import CorpusFileError
-from core.corpus.reading import choose, read_lines, read_table
+from core.corpus.reading import choose_columns, read_lines, read_table
 from core.corpus.sample import sample_sentences
 from core.model import choose_texts, estimate_texts, trace_by_length, trace_text
 from tests.atlas.files import read_words, trace_of
@@ -57,7 +57,7 @@ def test_texts_of_a_character_and_of_no_token_which_count_against_the_budget_too
     run(read_lines("a\n" * (PASTED // 2)))
     table = read_table(filled("\u200b\n".encode(), PASTED), "nothing.txt")
     assert len(table.cells[0]) > BUDGET
-    choose_and_count(choose(table, table.text_column))
+    choose_and_count(choose_columns(table, table.text_column))
 
 
 def test_tables_of_one_giant_cell_of_an_open_quote_and_of_numbers_without_end() -> None:
@@ -129,7 +129,7 @@ def assert_refused(data: bytes, name: str) -> None:
 
 def read_and_run(data: bytes, name: str) -> CorpusTable:
     table = read_table(data, name)
-    run(choose(table, table.text_column))
+    run(choose_columns(table, table.text_column))
     return table
 
 

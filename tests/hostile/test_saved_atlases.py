@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from core.analysis.layers import rows_of
+from core.analysis.layers import place_layers
 from core.atlas import Atlas, build_atlas, open_large, search_tokens
 from core.atlas.colours import offered_colourings, point_tones
 from core.atlas.saved import ATLAS
-from core.atlas.source import KINDS, Source
+from core.atlas.source import MATCH_KINDS, Source
 from core.atlas.tables import SENTENCES, TOKENS
 from core.components.points import AtlasCloud, points_page
 from core.figures.heads import head_map
@@ -218,13 +218,13 @@ def draw_all(atlas: Atlas) -> None:
             points_page(cloud, f"{screen.name} of {atlas.model}", "").encode()
     for kept in atlas.faithfulness.values():
         for values in (kept.correlation, kept.top1):
-            head_map(values, rows_of(atlas), "", palette("light"), bounds=(-1, 1)).to_json()
-    for kind in KINDS:
+            head_map(values, place_layers(atlas), "", palette("light"), bounds=(-1, 1)).to_json()
+    for kind in MATCH_KINDS:
         search_tokens(atlas, "a", kind)
     kept = atlas.faithfulness["raw"]
     said = [
         wording.faithfulness_note(float(kept.correlation[0, 0]), float(kept.top1[0, 0])),
-        opening.describe(entry),
+        opening.describe_atlas(entry),
         *(f"{share.sum():.2f}" for shares in atlas.shares.values() for share in shares[0]),
         *(*atlas.sentences, *atlas.labels, *atlas.tokens.displays, *atlas.tokens.texts),
     ]

@@ -10,7 +10,7 @@ from core.analysis.head_patterns import pattern_table
 from core.analysis.normalization import grid_search
 from core.corpus.sample import sample_sentences
 from core.model import LoadedModel, load, trace_by_length, trace_text
-from core.model.opening.catalog import find, is_local
+from core.model.opening.catalog import find_entry, is_local
 
 CLASS = "My friend told me about this class and I love it so far! She was right."
 # Mean over the heads of the last layer of bert-base-uncased, row [CLS] of CLASS; published.
@@ -21,7 +21,7 @@ BERT_CLS_ROW = (
 
 
 def published(name: str) -> LoadedModel:
-    spec = find(name)
+    spec = find_entry(name)
     assert spec is not None
     if not is_local(spec):
         pytest.skip(f"the weights of {name} are not in the local cache")

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from core.model import LoadedModel
     from core.model.capture import Change
-    from core.model.text.inputs import Input
+    from core.model.text.inputs import TextInput
     from tests.conftest import FolderOf, ModelOf, OracleOf
 
 WORDS = "The cat sat on the mat and it was glad. "
@@ -209,7 +209,7 @@ def test_batches_stay_within_their_tokens_and_texts_of_like_length_go_together(
 ) -> None:
     run, batches = tracing._run, list[list[int]]()  # lengths of the texts of each batch, as it runs
 
-    def watched(model: LoadedModel, batch: list[Input], *change: Change | None) -> object:
+    def watched(model: LoadedModel, batch: list[TextInput], *change: Change | None) -> object:
         batches.append([len(item.ids) for item in batch])
         return run(model, batch, *change)
 

@@ -11,21 +11,21 @@ from PIL import Image
 from core import atlas_build
 from core.atlas import open_large
 from core.model import load, trace_image
-from core.model.sample_images import BOX, open_box
+from core.model.sample_images import SAMPLE_IMAGES, open_sample_image
 from tests.model.image.families import FAMILIES, build, image
 
 FOLDER = Path(__file__).parents[2] / "core" / "model" / "sample_images"
 
 
-@pytest.mark.parametrize("name", BOX)
+@pytest.mark.parametrize("name", SAMPLE_IMAGES)
 def test_a_picture_is_square_rgb_of_bounded_size_and_says_whose_it_is(name: str) -> None:
-    image = open_box(name)
+    image = open_sample_image(name)
     assert image.mode == "RGB"
     assert image.width == image.height
     assert 224 <= image.width <= 480
-    assert BOX[name].name == name
+    assert SAMPLE_IMAGES[name].name == name
     assert np.asarray(image).std() > 5  # it shows something
-    record = BOX[name]
+    record = SAMPLE_IMAGES[name]
     assert record.title
     assert record.look_for[-1] in ".?"
     assert record.licence in {"MIT, as this project", "CC0 1.0", "public domain", "CC BY 2.0"}
@@ -35,10 +35,10 @@ def test_a_picture_is_square_rgb_of_bounded_size_and_says_whose_it_is(name: str)
 
 def test_no_file_is_large_or_without_an_entry_and_an_unknown_name_is_refused() -> None:
     files = [*FOLDER.glob("*.jpg"), *FOLDER.glob("*.png")]
-    assert {path.stem for path in files} <= set(BOX)
+    assert {path.stem for path in files} <= set(SAMPLE_IMAGES)
     assert all(path.stat().st_size <= 80_000 for path in files)
     with pytest.raises(KeyError):
-        open_box("../secrets")
+        open_sample_image("../secrets")
 
 
 # ---- the command line's atlas of a folder of images --------------------------------------------

@@ -21,7 +21,7 @@ from core.model.interventions import heads as effects_of_heads
 from core.model.opening import hub
 from core.model.opening import load as loading
 from core.screens.atlas import matrix
-from core.screens.atlas.corpus import making
+from core.screens.atlas.corpus import building
 from core.screens.atlas.corpus.entry import keep_atlas
 from core.screens.atlas.head import single
 from core.screens.heads import effects, effects_corpus, measured
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from core.components.points import AtlasCloud
     from core.model import Effects, LoadedModel
     from core.screens.atlas.corpus.entry import AtlasEntry
-    from core.screens.atlas.corpus.source import Corpus
+    from core.screens.atlas.corpus.source import Material
 
 
 # Each AppTest reads the metadata of every installed package, most of the time a page takes.
@@ -52,7 +52,7 @@ ATLASES: dict[tuple[str, str], AtlasEntry] = {}  # of the sample corpus
 @pytest.fixture(scope="module", autouse=True)
 def _what_is_slow_is_made_once() -> Iterator[None]:
     """Where a server keeps two models and three atlases, these tests keep those of the app."""
-    load, make = loading._load, making._make
+    load, make = loading._load, building._make
 
     def load_once(name: str, folder: Path, *on_stage: Any, **options: Any) -> LoadedModel:
         if not name.startswith("bundled/"):
@@ -63,7 +63,7 @@ def _what_is_slow_is_made_once() -> Iterator[None]:
         return _models[key]
 
     def make_once(
-        model: LoadedModel, corpus: Corpus, budget: int, request: tuple[str, str]
+        model: LoadedModel, corpus: Material, budget: int, request: tuple[str, str]
     ) -> AtlasEntry:
         if not corpus.is_ours:
             return make(model, corpus, budget, request)
@@ -73,7 +73,7 @@ def _what_is_slow_is_made_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loading, "_load", load_once)
-        patch.setattr(making, "_make", make_once)
+        patch.setattr(building, "_make", make_once)
         yield
 
 

@@ -20,7 +20,7 @@ from core.corpus.sample import sample_sentences
 from core.model import load, trace_text
 from core.model.opening.catalog import bundled_folder
 from core.screens.atlas import layouts
-from core.screens.atlas.corpus import entry, making, source
+from core.screens.atlas.corpus import building, entry, source
 from core.screens.atlas.head import contexts
 from tests.opening import open_app
 from tests.pages.atlases import CAUSAL, LINES, of_lines, opened, paste, small
@@ -89,7 +89,7 @@ def test_pasted_lines_cost_something_and_wait_for_a_button(monkeypatch: pytest.M
     assert "Paste some sentences" in alerts(app)
     with monkeypatch.context() as patch:
         for name in ("choose_texts", "trace_by_length", "atlas_of"):
-            patch.setattr(making, name, None)
+            patch.setattr(building, name, None)
         paste(app, [*LINES, "A line of this test alone."])
         assert "Atlas of" not in said(app)
         assert "nothing has been run yet" in said(app)
@@ -108,7 +108,7 @@ def test_pasted_lines_cost_something_and_wait_for_a_button(monkeypatch: pytest.M
 def test_an_atlas_that_proves_too_large_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     app = paste(open_app("atlas", corpus="lines"), [*LINES, "Far too large."])
     monkeypatch.setattr(entry, "available_bytes", lambda: -(10**12))
-    monkeypatch.setattr(making, "trace_by_length", None)
+    monkeypatch.setattr(building, "trace_by_length", None)
     app.button(key="atlas_build")
     app.session_state["_atlas_pressed"] = True
     app.run()
@@ -196,12 +196,12 @@ def test_an_atlas_of_a_model_that_is_another_or_not_here_still_opens(name: str) 
 def test_one_atlas_is_built_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever comes meanwhile is told so, and gets the same atlas where that was built."""
     app = paste(open_app("atlas", corpus="lines"), [*LINES, "Of two visitors at once."])
-    building = Mock(**{"acquire.side_effect": [False, False, True]})
-    monkeypatch.setattr(making, "_building", building)
+    turn = Mock(**{"acquire.side_effect": [False, False, True]})
+    monkeypatch.setattr(building, "_building", turn)
     app.button(key="atlas_build").click().run()
-    assert building.acquire.call_count == 3
-    assert all(each.kwargs["timeout"] > 0 for each in building.acquire.call_args_list)
-    building.release.assert_called_once()
+    assert turn.acquire.call_count == 3
+    assert all(each.kwargs["timeout"] > 0 for each in turn.acquire.call_args_list)
+    turn.release.assert_called_once()
     assert "tokens of 5 texts" in said(app)
 
 

@@ -25,7 +25,7 @@ from core.ui.cache import first_model
 from tests.opening import open_app
 
 assert "numpy" in sys.modules and not {"torch", "transformers", "pandas"} & sys.modules.keys()
-first_model.finish = lambda: None
+first_model.finish_page = lambda: None
 first_model.wait = lambda *_: st.stop()
 os.environ.pop("OMP_WAIT_POLICY", None)
 for page in sys.argv[1:]:

@@ -13,7 +13,7 @@ import pytest
 
 import core.analysis.rollout
 from core.analysis.effect import effect_table, leading_table
-from core.analysis.effect.corpus import corpus_table
+from core.analysis.effect.corpus import effect_corpus_table
 from core.analysis.effect.table import moved_table
 from core.analysis.rollout import as_many_paths, follow_paths, uniform_mixing
 from core.model import effects, load, trace_text
@@ -79,10 +79,10 @@ def test_values_are_drawn_before_chance_is_measured(monkeypatch: pytest.MonkeyPa
 
     def ask(text: str) -> None:
         events.append(text)
-        navigation.ask(text)
+        navigation.set_headline(text)
 
     monkeypatch.setattr(measuring, "_run", noted)
-    monkeypatch.setattr(effect, "ask", ask)
+    monkeypatch.setattr(effect, "set_headline", ask)
     app = open_app("effect", model=NOVELS, text="It rains in the north again.")
     values, largest, fresh, answer, every, _ = events
     assert [values, fresh, every] == [0, 99, 8]
@@ -153,7 +153,7 @@ def test_the_map_over_the_corpus_says_what_is_typical_and_which_heads_exceed_cha
     app = open_app("effect", model=NOVELS, text=BOOK, over="corpus", layer="2", head="3")
     key = NOVELS, "text", "mean", "kl"
     found, compared = (corpus._place(*key, draws).kept[0] for draws in (0, heads.SAMPLE_DRAWS))
-    table = corpus_table(trace_text(load(NOVELS), BOOK), found, compared)
+    table = effect_corpus_table(trace_text(load(NOVELS), BOOK), found, compared)
     passing, row = table[table["exceeds"]], table.iloc[4 + 2]  # of L2 H3
     first = passing.nlargest(1, "effect").iloc[0]
     assert len(passing) >= 5
@@ -269,7 +269,7 @@ def test_the_answer_and_the_lines_are_those_of_the_analysis() -> None:
 
 
 def test_where_no_line_can_be_drawn_no_share_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core.analysis.rollout, "LINES", 0)
+    monkeypatch.setattr(core.analysis.rollout, "FLOWS", 0)
     app = open_app("effect", text=BOOK, part="paths", token="10")
     assert sent(app, "paths")["edges"].size == 0
     assert "strongest flows form no whole path" in said(app)

@@ -10,7 +10,7 @@ from streamlit.testing.v1.element_tree import Block
 
 from core.ui import presets
 from core.ui.controls import SHARED
-from core.ui.words.glossary import SOURCES
+from core.ui.words.glossary import REFERENCES
 from core.ui.words.pages import PAGES as ALL
 from core.ui.words.pages import TEXT_PAGES as PAGES  # of images alone: their own tests
 from tests.opening import ROOT, open_app, visits
@@ -75,7 +75,7 @@ def _check_sources(app: AppTest, page: Page) -> None:
     (box,) = [each for each in blocks if each.proto.popover.label == "References"]
     listed = "\n".join(str(text.value) for text in box.markdown)
     for name in page.references:
-        assert SOURCES[name].where in listed
+        assert REFERENCES[name].where in listed
     folder = ROOT / "core" / "screens" / page.name
     code = "\n".join(path.read_text("utf-8") for path in folder.rglob("*.py"))
     for author, year in QUOTED.findall(code):

@@ -60,7 +60,7 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def before(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages as they are until the model has come."""
-    monkeypatch.setattr(first_model, "finish", lambda: None)
+    monkeypatch.setattr(first_model, "finish_page", lambda: None)
 
 
 def content(app: AppTest) -> list[bytes]:
@@ -115,7 +115,7 @@ def test_the_first_atlas_is_drawn_until_the_real_one_is_made_and_looks_the_same(
         open_app("vectors")  # which loads it
     before = list(loads)
     with monkeypatch.context() as patch:
-        patch.setattr(first_model, "finish", lambda: None)
+        patch.setattr(first_model, "finish_page", lambda: None)
         first = open_app("atlas", **link)
     assert loads == before
     assert "This picture came with the app" in said(first)
@@ -153,7 +153,7 @@ def test_no_other_picture_is_shipped(address: str, monkeypatch: pytest.MonkeyPat
     with monkeypatch.context() as patch:
         patch.setattr(first_model, "wait", lambda *_: st.stop())
         patch.setattr("core.ui.cache.model", lambda *_: st.stop())
-        patch.setattr(first_model, "finish", lambda: None)
+        patch.setattr(first_model, "finish_page", lambda: None)
         app = open_app(page, **dict(parse_qsl(link)))
     assert not app.get("plotly_chart")
     assert not any("points" in each.proto.component_name for each in app.get("bidi_component"))
@@ -162,7 +162,7 @@ def test_no_other_picture_is_shipped(address: str, monkeypatch: pytest.MonkeyPat
 
 def test_the_picture_stays_once_loaded(loads: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(first_model, "finish", lambda: None)
+        patch.setattr(first_model, "finish_page", lambda: None)
         first = payload(open_app("home"), "arcs")
     app = open_app("home")
     assert loads == ["bundled/minilm"]

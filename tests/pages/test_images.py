@@ -13,7 +13,7 @@ from core.analysis.images.distance import attention_distance
 from core.analysis.images.patch_attention import cls_rollout
 from core.analysis.images.patch_scores import patches_of
 from core.model import load
-from core.model.sample_images import BOX
+from core.model.sample_images import SAMPLE_IMAGES
 from core.model.weights.output_projection import transformed_norms
 from core.screens.images import view as images_view
 from core.ui import cache
@@ -153,7 +153,7 @@ def test_distances_are_of_one_image_or_all(files: dict[str, Callable[[], str]], 
     assert alerts(app) == ""
     table = table_of(files)
     if over == "box":
-        assert (table["images"] == len(BOX)).all()
+        assert (table["images"] == len(SAMPLE_IMAGES)).all()
         assert "distance_cancel" not in {button.key for button in app.button}
         return
     expected = attention_distance(image_trace(KIND)).pixels
@@ -233,7 +233,11 @@ def test_a_link_to_what_is_not_there_is_answered(odd: dict[str, str], told: str)
         link["model"] = DEFAULT
     app = open_app("heatmap", **link)
     assert told in alerts(app)
-    assert app.session_state["image" if odd.get("image") else "input"] in {*BOX, "image", "text"}
+    assert app.session_state["image" if odd.get("image") else "input"] in {
+        *SAMPLE_IMAGES,
+        "image",
+        "text",
+    }
     assert sent(app, "table")
 
 

@@ -15,11 +15,11 @@ import pytest
 
 from core.model import load, trace_text
 from core.model.opening import catalog
-from core.model.opening.catalog import bundled_folder, find
+from core.model.opening.catalog import bundled_folder, find_entry
 from core.ui import cache
 from core.ui.words.messages import quote
 from core.ui.words.pages import TEXT_PAGES
-from core.ui.words.pages import find as page_of
+from core.ui.words.pages import find_page as page_of
 from core.vocabulary import labels_of
 from tests.model.sweep.tiny import build
 from tests.model.translators import build_translator
@@ -332,7 +332,7 @@ def test_a_hybrid_keeps_its_numbers(links: Links, files: dict[str, Callable[[], 
 
 
 def test_the_head_view_begins_with_the_head_that_the_catalogue_names() -> None:
-    scenes = find("bundled/vit-scenes")
+    scenes = find_entry("bundled/vit-scenes")
     assert scenes is not None
     assert scenes.begin is not None
     view = sent(open_image("head_view", model=scenes.name), "head_view")["view"]

@@ -13,8 +13,8 @@ import streamlit as st
 
 from core.model import effects
 from core.model.bundled.first import PICTURE
-from core.screens.atlas.corpus import making
-from core.ui.address import MAX_ADDRESS, pack, share
+from core.screens.atlas.corpus import building
+from core.ui.address import MAX_ADDRESS, pack_texts, share
 from core.ui.words.pages import PAGES
 from tests.opening import open_app
 from tests.pages.conftest import alerts, sent
@@ -61,7 +61,7 @@ def test_a_text_keeps_its_lines_and_its_link_carries_them(model: str, ends: list
     app.toggle(key="two").set_value(False).run()
     labels = sent(app, "table")["columns"]["labels"]
     assert [label for label in labels if "↵" in label] == ends
-    again = open_app("heatmap", packed=pack({"text": lines}))
+    again = open_app("heatmap", packed=pack_texts({"text": lines}))
     assert again.text_area(key="text").value == address(again)["text"] == lines
 
 
@@ -126,8 +126,8 @@ LINKS = json.loads(Path(__file__).with_name("recorded_links.json").read_text(enc
 def test_a_recorded_link_still_opens(
     recorded: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make, key = making._make, ("recorded", "1000 tokens")  # instead of 5,000, the default
-    monkeypatch.setattr(making, "_make", lambda model, corpus, *_: make(model, corpus, 1000, key))
+    make, key = building._make, ("recorded", "1000 tokens")  # instead of 5,000, the default
+    monkeypatch.setattr(building, "_make", lambda model, corpus, *_: make(model, corpus, 1000, key))
     app = open_app(recorded["page"], **dict(parse_qsl(recorded["link"])))
     assert {key: app.session_state[key] for key in recorded["state"]} == recorded["state"]
     messages = [line for line in alerts(app).split("\n") if line]

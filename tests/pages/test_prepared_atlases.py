@@ -11,7 +11,7 @@ import pytest
 from core.atlas import build_atlas
 from core.atlas.saved import ATLAS
 from core.model import load, trace_images
-from core.model.sample_images import BOX, open_box
+from core.model.sample_images import SAMPLE_IMAGES, open_sample_image
 from core.screens.atlas.corpus.source import prepared_atlases
 from core.vocabulary import percent
 from tests.atlas.files import save_atlas, write_folder
@@ -111,7 +111,7 @@ def test_what_a_search_finds_in_all_is_told_and_in_the_sample_is_drawn() -> None
 
 def test_the_box_is_an_atlas_that_is_searched_by_names(clouds: list[AtlasCloud]) -> None:
     app = open_image("atlas", part="heads", colour="row", find="cat")
-    titles = [entry.title for entry in BOX.values()]
+    titles = [entry.title for entry in SAMPLE_IMAGES.values()]
     assert f"{TOKENS * len(titles):,} tokens of {len(titles)} images" in said(app)
     assert set(clouds[-1].texts) <= set(titles)
     assert app.query_params["corpus"] == "box"
@@ -122,13 +122,13 @@ def test_the_box_is_an_atlas_that_is_searched_by_names(clouds: list[AtlasCloud])
 def test_a_patch_is_drawn_as_itself_and_opens_its_image(clouds: list[AtlasCloud]) -> None:
     app = open_image("atlas", part="one", layer="2", head="3", token=str(TOKENS + 4))
     cloud = clouds[-1]
-    (trace,) = trace_images(load(model_folder()), [open_box(list(BOX)[1])])
+    (trace,) = trace_images(load(model_folder()), [open_sample_image(list(SAMPLE_IMAGES)[1])])
     assert trace.patches is not None
     assert cloud.sprites is not None
     assert cloud.patched is not None
     np.testing.assert_array_equal(cloud.sprites[TOKENS + 3], trace.patches.cells[2])
     assert cloud.patched[TOKENS : TOKENS + 2].tolist() == [False, True]  # CLS first
-    assert list(BOX.values())[1].title in said(app)
+    assert list(SAMPLE_IMAGES.values())[1].title in said(app)
     share = trace.attention(1, 2)[3, 1:].sum()
     assert f"{percent(float(share))} of its attention goes to".replace("\xa0", " ") in said(app)
     assert cloud.lines is not None

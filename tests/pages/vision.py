@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from core.model import load, trace_image
-from core.model.sample_images import open_box
+from core.model.sample_images import open_sample_image
 from tests.model.image.families import FAMILIES, build, write_processor
 from tests.opening import open_app
 
@@ -37,7 +37,9 @@ def model_folder(kind: str = "vit") -> str:
 @cache
 def image_trace(kind: str = "vit") -> Trace:
     """That model's trace of the image that pages begin with."""
-    return trace_image(load(model_folder(kind), modality="image"), open_box("three-shapes"))
+    return trace_image(
+        load(model_folder(kind), modality="image"), open_sample_image("three-shapes")
+    )
 
 
 def open_image(page: str, kind: str = "vit", **parameters: str) -> AppTest:

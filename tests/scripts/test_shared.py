@@ -14,14 +14,14 @@ TOLD = """
 const told = [], reporter = new Reporter(), state = { held: [2] }
 const tell = (name, { at, ...value }) => told.push([name, value])
 reporter.component = { setStateValue: tell, setTriggerValue: tell }
-const sent = [reporter.isSent(1), reporter.isSent(1)]
-reporter.tell("view", { held: [1] }, 9000)
-reporter.tell("view", state, 9000)
+const sent = [reporter.isFromServer(1), reporter.isFromServer(1)]
+reporter.sendReport("view", { held: [1] }, 9000)
+reporter.sendReport("view", state, 9000)
 state.held = [3]
-sent.push(reporter.isSent(2))
+sent.push(reporter.isFromServer(2))
 for (let times = 0; times < 2; times++) reporter.flush()
-reporter.tell("open", { head: 4 })
-reporter.tell("view", state, 9000)
+reporter.sendReport("open", { head: 4 })
+reporter.sendReport("view", state, 9000)
 reporter.stop()
 reporter.flush()
 return [sent, told]

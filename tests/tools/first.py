@@ -9,7 +9,7 @@ import numpy as np
 from core.analysis.effect import leading_heads
 from core.analysis.head_patterns.induction import induction_scores
 from core.atlas import build_atlas
-from core.components.points import quantise
+from core.components.points import quantise_points
 from core.model import (
     LoadedModel,
     Trace,
@@ -24,11 +24,11 @@ from core.model import (
 )
 from core.model.bundled.first import FILES, IMAGE, PICTURE, SENTENCE, TEXT, FirstInput
 from core.model.interventions.heads import FRESH_DRAWS, FRESH_SEED
-from core.model.sample_images import open_box
+from core.model.sample_images import open_sample_image
 from core.model.weights.output_projection import transformed_norms
 from core.model.weights.query_key import weight_similarity
 from core.records import write_record
-from core.screens.atlas.corpus.making import BATCH_TOKENS
+from core.screens.atlas.corpus.building import BATCH_TOKENS
 from core.screens.atlas.corpus.source import DEFAULT_TOKENS, corpus_of
 from core.screens.atlas.first import FILE, FirstAtlas
 from core.screens.atlas.layouts import tile_points, tile_tokens
@@ -54,7 +54,7 @@ def compute(name: str) -> FirstInput:
 
 
 def _image() -> FirstInput:
-    model, image = load(IMAGE, modality="image"), open_box(PICTURE)
+    model, image = load(IMAGE, modality="image"), open_sample_image(PICTURE)
     common, classes = _common(model, trace_image(model, image)), tuple(classify(model, image))
     return FirstInput(**common, classes=classes)
 
@@ -72,7 +72,7 @@ def compute_atlas() -> FirstAtlas:
     run = trace_by_length(model, own, batch_tokens=BATCH_TOKENS, max_tokens=MAX_TOKENS)
     traces = ((plan.places[index], trace) for index, trace in run)
     atlas = build_atlas(traces, corpus.texts, corpus.labels)
-    steps, frames = quantise(tile_points(atlas, "raw", tile_tokens(atlas, None)))
+    steps, frames = quantise_points(tile_points(atlas, "raw", tile_tokens(atlas, None)))
     return FirstAtlas(
         plan=plan,
         tokens=atlas.tokens,

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.ui.address import pack, pending_updates, unpack
+from core.ui.address import pack_texts, pending_updates, unpack_texts
 
 DEFAULTS = {"query": "11", "marked": []}
 
@@ -97,9 +97,9 @@ WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 @given(text=WORDS, pair=WORDS)
 def test_what_is_packed_is_unpacked(text: str, pair: str) -> None:
     texts = {"text": text, "pair": pair}
-    packed = pack(texts)
+    packed = pack_texts(texts)
     assert re.fullmatch(r"[A-Za-z0-9_-]*", packed)
-    assert unpack(packed, ROOM) == texts
+    assert unpack_texts(packed, ROOM) == texts
     raw = zlib.decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), -15)
     assert json.loads(raw) == texts  # raw deflate of JSON in base64url: links stay
 
@@ -110,14 +110,14 @@ def deflated(raw: bytes) -> str:
 
 
 def test_anything_else_is_refused() -> None:
-    damaged = ("", "!", "本", "AAAA", "A", pack({"text": "I saw it"})[:-4])
+    damaged = ("", "!", "本", "AAAA", "A", pack_texts({"text": "I saw it"})[:-4])
     others = (b"[1]", b"{", b'{"text": 5}', b"[" * 100_000, b"\xff\xfe")
     for packed in (*damaged, *map(deflated, others)):
-        assert unpack(packed, ROOM) is None, packed[:20]
+        assert unpack_texts(packed, ROOM) is None, packed[:20]
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked_and_half_a_character_is_replaced() -> None:
     bomb = deflated(b'{"text": "' + b"x" * 50_000_000 + b'"}')
     assert len(bomb) < 70_000
-    assert unpack(bomb, ROOM) is None
-    assert unpack(deflated(b'{"text": "a\\ud800b"}'), ROOM) == {"text": "a?b"}
+    assert unpack_texts(bomb, ROOM) is None
+    assert unpack_texts(deflated(b'{"text": "a\\ud800b"}'), ROOM) == {"text": "a?b"}

@@ -20,7 +20,7 @@ from core.ui.serve.long_work import FirstLoad
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.model.opening.load import Stage
+    from core.model.opening.load import Phase
 
 PATIENCE = 60.0  # seconds, on a busy machine
 
@@ -54,9 +54,9 @@ def test_forty_visitors_at_once_wait_for_one_load(monkeypatch: pytest.MonkeyPatc
 def test_a_load_that_may_wait_begins_when_it_is_needed_and_each_stage_is_told() -> None:
     reached, go_on = threading.Barrier(2, timeout=PATIENCE), threading.Barrier(2, timeout=PATIENCE)
     first: FirstLoad[Model] = FirstLoad()
-    stages: tuple[Stage, ...] = ("importing", "reading", "checking")
+    stages: tuple[Phase, ...] = ("importing", "reading", "checking")
 
-    def load(on_stage: Callable[[Stage], None]) -> Model:
+    def load(on_stage: Callable[[Phase], None]) -> Model:
         for stage in stages:
             on_stage(stage)
             reached.wait()

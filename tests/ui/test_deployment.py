@@ -29,7 +29,7 @@ def test_an_operator_lists_models() -> None:
 def test_a_model_that_becomes_private_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """It was public when it was asked about first, which counts for a while only."""
     asked, now = list[str](), [0.0]
-    monkeypatch.setattr(hub, "ask", lambda repo, **_: asked.append(repo))
+    monkeypatch.setattr(hub, "look_up", lambda repo, **_: asked.append(repo))
     monkeypatch.setattr("streamlit.runtime.caching.cache_utils.TTLCACHE_TIMER", lambda: now[0])
     st.cache_resource.clear()  # begins anew, with this clock
     for now[0] in (0.0, access.PUBLIC_SECONDS / 2, access.PUBLIC_SECONDS + 1):

@@ -91,7 +91,7 @@ def test_a_bar_moves_between_steps_once_enough_time_has_passed(
     now = 0.0
     monkeypatch.setattr("core.ui.serve.long_work.time.perf_counter", lambda: now)
     moved: list[tuple[float, str]] = []
-    bar = long_work.Bar(lambda share, words: moved.append((share, words)))
+    bar = long_work.ProgressBar(lambda share, words: moved.append((share, words)))
     bar.step(0.1, "too early")
     now = long_work.UPDATE_SECONDS * 2
     bar.step(0.2, "in time")

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from core.ui.words.glossary import SOURCES, TERMS
-from core.ui.words.pages import JOINED, PAGES, Page, find
+from core.ui.words.glossary import REFERENCES, TERMS
+from core.ui.words.pages import JOINED, PAGES, Page, find_page
 from tests.opening import ROOT
 
 
@@ -25,7 +25,7 @@ def test_a_page_has_a_part_for_all_that_it_shows_and_names_one_that_shows_the_ot
 ) -> None:
     assert bool(page.instead) == (len(page.modalities) == 1)
     if page.instead:
-        assert set(find(page.instead).modalities) - set(page.modalities)
+        assert set(find_page(page.instead).modalities) - set(page.modalities)
     if page.parts:
         assert all(map(page.parts_of, page.modalities))
         assert page.visits == ({},)  # its parts have their own
@@ -38,6 +38,6 @@ WHERE = re.compile(
 
 def test_every_page_has_terms_that_are_explained_and_sources_that_say_where_they_are() -> None:
     assert all(page.references and page.terms for page in PAGES)
-    assert {name for page in PAGES for name in page.references} == set(SOURCES)
-    assert all(WHERE.match(source.where) for source in SOURCES.values())
+    assert {name for page in PAGES for name in page.references} == set(REFERENCES)
+    assert all(WHERE.match(source.where) for source in REFERENCES.values())
     assert {term for page in PAGES for term in page.terms} <= set(TERMS)

@@ -9,7 +9,7 @@ import numpy as np
 from core.analysis.head_patterns.registry import PATTERNS
 from core.ui.words.pattern_words import (
     PATTERN_NAMES,
-    WORDS,
+    PATTERN_WORDS,
     has_meaning,
     highlight_names,
     score_names,
@@ -21,7 +21,7 @@ from tests.analysis.traces import plain_tokens, trace_with_attention
 
 def test_every_pattern_has_words_and_no_two_share_a_name_a_column_a_link_or_a_title() -> None:
     text = trace_with_attention(np.full((1, 1, 3, 3), 1 / 3), plain_tokens("one", "two", "three"))
-    assert set(WORDS) == {each.name for each in PATTERNS}
+    assert set(PATTERN_WORDS) == {each.name for each in PATTERNS}
     for values in (
         [each.name for each in PATTERNS],
         [each.score for each in PATTERNS],

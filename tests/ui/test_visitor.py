@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from streamlit import config
 
-from core.ui.serve.visitor import address_for_others, is_local
+from core.ui.serve.visitor import address_for_others, is_local_visitor
 
 LOCAL = {"Host": "localhost:8501", "Origin": "http://localhost:8501"}
 
@@ -43,7 +43,7 @@ ORIGINS = (  # of a page that another program here shows, with scripts of its ow
 
 def test_a_loopback_address_with_a_loopback_name_is_this_machine_and_nothing_else() -> None:
     """nginx without settings hands on its own name for the server, and says nothing of itself."""
-    assert all(is_local(ip, headers.items()) for ip, headers in HERE)
+    assert all(is_local_visitor(ip, headers.items()) for ip, headers in HERE)
     own = "127.0.0.1"
     proxied = {"Host": "127.0.0.1:8501", "Connection": "upgrade"}
     connections = [
@@ -53,8 +53,10 @@ def test_a_loopback_address_with_a_loopback_name_is_this_machine_and_nothing_els
         *((own, proxied | {"Origin": origin}) for origin in ORIGINS),
         (own, {}),
     ]
-    assert [(ip, headers) for ip, headers in connections if is_local(ip, headers.items())] == []
-    assert not is_local(own, [("Host", "localhost"), ("Host", "localhost")])
+    assert [
+        (ip, headers) for ip, headers in connections if is_local_visitor(ip, headers.items())
+    ] == []
+    assert not is_local_visitor(own, [("Host", "localhost"), ("Host", "localhost")])
 
 
 def test_the_machines_own_name_becomes_its_address_in_the_network_that_it_listens_to(

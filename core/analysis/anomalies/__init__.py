@@ -1,6 +1,6 @@
 """What is odd about a model's heads: measures, flags and their reasons, a table for a text."""
 
-from core.analysis.anomalies.flags import FLAGS, Row
+from core.analysis.anomalies.flags import FLAGS, HeadRow
 from core.analysis.anomalies.measures import MEASURES, HeadMeasure, measure_heads
 from core.analysis.anomalies.table import (
     anomaly_table,
@@ -13,7 +13,7 @@ __all__ = [
     "FLAGS",
     "MEASURES",
     "HeadMeasure",
-    "Row",
+    "HeadRow",
     "anomaly_table",
     "corpus_table",
     "flagged",

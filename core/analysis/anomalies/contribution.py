@@ -41,7 +41,7 @@ def columns(trace: Trace, transformed: Array | None = None) -> Columns:
     ``core.model.weights.output_projection.transformed_norms``; None takes |v|. One layer's
     attention, 4 bytes x heads x tokens x key tokens, is in memory at a time.
     """
-    norms = value_norms(trace, transformed)
+    norms = contribution_norms(trace, transformed)
     no_offset = np.full(trace.shape[1], np.nan)
     layers = []
     with one_thread():
@@ -67,7 +67,7 @@ def columns(trace: Trace, transformed: Array | None = None) -> Columns:
     )
 
 
-def value_norms(trace: Trace, transformed: Array | None = None) -> Floats:
+def contribution_norms(trace: Trace, transformed: Array | None = None) -> Floats:
     """|f(v)| where it is given, else |v|, float64 (layer, head, key token)."""
     if transformed is not None:
         return np.asarray(transformed, dtype=np.float64)

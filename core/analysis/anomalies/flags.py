@@ -32,17 +32,17 @@ from core.analysis.head_patterns.naming import MIN_TOKENS, THRESHOLDS
 from core.analysis.statistics import OUTLIER, robust_z
 from core.vocabulary import percent
 
-Row = Mapping[Any, Any]  # the measures of one head, by name
+HeadRow = Mapping[Any, Any]  # the measures of one head, by name
 
 # Of heads with random weights at most so many are unusual on a text. Measured on BERT, GPT-2 and
 # LLaMA of 32 heads: up to 0.1 % with a standard deviation of 0.02, 1.8 to 3.8 % with 0.2; none of
 # 4,800 by its weights, and none has null attention.
 RANDOM_SHARE = 0.05
 
-Kind = Literal["attention", "space", "weights"]
+FlagKind = Literal["attention", "space", "weights"]
 # Attention determines its own weights, their entropy and the values they carry. It does not
 # determine queries and keys: keys + a give the same attention, and so do c q with k / c.
-KINDS: Mapping[Kind, str] = {
+FLAG_KINDS: Mapping[FlagKind, str] = {
     "attention": "Attention and values",
     "space": "Queries and keys",
     "weights": "Weights",
@@ -70,10 +70,10 @@ class Flag:
     name: str  # also in links and in the table's column ``flags``
     measure: str  # of :func:`core.analysis.anomalies.measure_heads`
     limits: Limits
-    kind: Kind  # what the measure depends on
+    kind: FlagKind  # what the measure depends on
     source: str  # who described it
     definition: str  # of the measure (Markdown), for people
-    reason: str | Callable[[Row], str]  # from its measures, or with a place for the one value
+    reason: str | Callable[[HeadRow], str]  # from its measures, or with a place for the one value
     applies: Callable[[Measures], Bools] | None  # what else must hold
     condition: str  # the same in words
 
@@ -82,7 +82,7 @@ class Flag:
         """That of its measure."""
         return MEASURES[self.measure]
 
-    def explain(self, row: Row) -> str:
+    def explain(self, row: HeadRow) -> str:
         """Why a head with these measures has the flag, in words."""
         if not isinstance(self.reason, str):
             return self.reason(row)
@@ -108,7 +108,7 @@ def _exceeds_uniform(measures: Measures, column: str) -> Bools:
     return measures[f"{column}_attention"] >= 2 * measures[f"{column}_uniform"]
 
 
-def _sink_reason(row: Row, column: str, token: str) -> str:
+def _sink_reason(row: HeadRow, column: str, token: str) -> str:
     uniform, contribution = row[f"{column}_uniform"], row[f"{column}_contribution"]
     return (
         f"{row[f'{column}_attention']:.2f} of its attention rests on {token} (uniform baseline:"
@@ -116,21 +116,21 @@ def _sink_reason(row: Row, column: str, token: str) -> str:
     )
 
 
-def _null_attention_reason(row: Row) -> str:
+def _null_attention_reason(row: HeadRow) -> str:
     return (
         f"{percent(row['null_attention'])} of its attention goes to values that are nearly zero"
         " (under a tenth of the head's median length)"
     )
 
 
-def _disparity_reason(row: Row) -> str:
+def _disparity_reason(row: HeadRow) -> str:
     value = row["norm_log_ratio"]
     longer, shorter = ("query", "key") if value > 0 else ("key", "query")
     return f"the median {longer} is {2 ** abs(value):.1f} times as long as the median {shorter}"
 
 
 # What the file cannot say of a flag: a reason with several measures, and what else must hold.
-_REASONS: dict[str, Callable[[Row], str]] = {
+_REASONS: dict[str, Callable[[HeadRow], str]] = {
     "first-token sink": lambda row: _sink_reason(row, "first", "the first token"),
     "column sink": lambda row: _sink_reason(row, "sink", row["sink_name"]),
     "null attention": _null_attention_reason,

@@ -30,7 +30,7 @@ class HiddenStates:
         )
 
 
-def hidden_states(trace: Trace) -> HiddenStates | None:
+def hidden_state_sizes(trace: Trace) -> HiddenStates | None:
     """Sizes of the hidden states; None where the model does not return them."""
     if trace.hidden_states is None:
         return None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def corpus_table(
+def effect_corpus_table(
     layered: Layered, found: Sequence[HeadEffects], compared: Sequence[HeadEffects] = ()
 ) -> pd.DataFrame:
     """Whether each head matters over several texts, a row per head.

@@ -21,11 +21,11 @@ Counts = NDArray[np.int_]
 
 # Patterns of the text itself, which need no repeated sequences.
 ON_TEXT = tuple(each for each in PATTERNS if each.measured != "repeated")
-MEASURED = tuple(each.score for each in ON_TEXT)
+SCORES_ON_TEXT = tuple(each.score for each in ON_TEXT)
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class TextScores:
     """One text, each score along the first axis."""
 
     names: tuple[str, ...]  # of the scores
@@ -47,7 +47,7 @@ class Scores:
     query_tokens: dict[str, Floats]  # how many query tokens that is
 
 
-def measure_text(trace: Trace, patterns: Sequence[Pattern] = ON_TEXT) -> Measured:
+def measure_text(trace: Trace, patterns: Sequence[Pattern] = ON_TEXT) -> TextScores:
     """Every head on one text, by some of the patterns `ON_TEXT`.
 
     In cross attention no token has a pair of a pattern that is not `Pattern.across`.
@@ -70,10 +70,10 @@ def measure_text(trace: Trace, patterns: Sequence[Pattern] = ON_TEXT) -> Measure
         for parts in zip(*layers, strict=True)
     )
     counted = counts.astype(np.int_)
-    return Measured(ruler.names, sums, uniform, counted, len(trace.tokens), trace.layer_labels)
+    return TextScores(ruler.names, sums, uniform, counted, len(trace.tokens), trace.layer_labels)
 
 
-def mean_scores(measured: Sequence[Measured]) -> Scores:
+def mean_scores(measured: Sequence[TextScores]) -> Scores:
     """Means over the tokens of all texts, (layer, head) by score."""
     sums, uniform, counts = (
         np.sum([getattr(each, part) for each in measured], axis=0)

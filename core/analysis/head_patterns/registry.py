@@ -23,7 +23,7 @@ from core.analysis.head_patterns.pairs import (
 from core.model.trace import Token
 from core.model.trace.input import neighbours
 
-Measure = Literal["pairs", "distance", "entropy", "repeated"]
+PatternMeasure = Literal["pairs", "distance", "entropy", "repeated"]
 Baseline = Literal["uniform", "none"]
 
 CLARK = "Clark et al. 2019"
@@ -57,7 +57,7 @@ class Pattern:
     naming: Naming | None = None  # how it names heads; None if it names none
     # By attention on the `pairs`; by how many tokens away heads attend; by entropy; or by attention
     # on the pairs of sequences repeated twice (:mod:`.induction`)
-    measured: Measure = "pairs"
+    measured: PatternMeasure = "pairs"
     # Whether a token is such a key, whatever the query token: it may be a token of another text
     keys: Callable[[Token], bool] | None = None
     score: str = ""  # its column of the table, where that is not the `name`

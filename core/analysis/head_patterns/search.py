@@ -20,7 +20,7 @@ HIGHLIGHTED: Mapping[str, Pattern] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class HeadSearch:
     """The result of a search."""
 
     pattern: Pattern  # what was looked for
@@ -41,7 +41,7 @@ class Search:
         return [(*divmod(int(i), heads), float(flat[i])) for i in order if np.isfinite(flat[i])]
 
 
-def find_heads(trace: Trace, name: str) -> Search:
+def find_heads(trace: Trace, name: str) -> HeadSearch:
     """The heads that follow the pattern `name` of `HIGHLIGHTED` on this text."""
     pattern = HIGHLIGHTED[name]
     measured = mean_scores([measure_text(trace, [pattern])])
@@ -50,7 +50,7 @@ def find_heads(trace: Trace, name: str) -> Search:
     if pattern.baseline == "uniform":
         holds &= scores > uniform
     finite = uniform[np.isfinite(uniform)]
-    return Search(pattern, scores, float(finite.mean()) if finite.size else float("nan"), holds)
+    return HeadSearch(pattern, scores, float(finite.mean()) if finite.size else float("nan"), holds)
 
 
 def strongest_head(trace: Trace, name: str) -> tuple[int, int, float]:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from core.analysis.arrays import Floats
 from core.analysis.head_patterns.induction import Induction
 from core.analysis.head_patterns.measure import (
-    MEASURED,
-    Measured,
+    SCORES_ON_TEXT,
     Scores,
+    TextScores,
     mean_scores,
     measure_text,
     named_scores,
@@ -31,7 +31,7 @@ SCORES = tuple(each.score for each in PATTERNS)
 
 
 def pattern_table(
-    traces: Trace | Measured | Iterable[Trace] | Iterable[Measured],
+    traces: Trace | TextScores | Iterable[Trace] | Iterable[TextScores],
     induction: Induction | None = None,
 ) -> pd.DataFrame:
     """One row per head: its scores, their uniform baseline, and the pattern it follows.
@@ -57,9 +57,9 @@ def pattern_table(
     """
     import pandas as pd
 
-    single = isinstance(traces, Trace | Measured)
-    texts = [traces] if isinstance(traces, Trace | Measured) else traces
-    measured = [each if isinstance(each, Measured) else measure_text(each) for each in texts]
+    single = isinstance(traces, Trace | TextScores)
+    texts = [traces] if isinstance(traces, Trace | TextScores) else traces
+    measured = [each if isinstance(each, TextScores) else measure_text(each) for each in texts]
     shapes = {each.sums.shape for each in measured}
     if len(shapes) != 1:
         raise ValueError(
@@ -109,7 +109,7 @@ def withhold_names(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _bootstrap(
-    measured: Sequence[Measured],
+    measured: Sequence[TextScores],
     induction: Induction | None,
     number: NDArray[np.int_],
 ) -> tuple[dict[str, Floats], Floats]:
@@ -120,7 +120,7 @@ def _bootstrap(
     Tibshirani 1993, chapter 13).
     """
     texts = len(measured)
-    bounds = {name: np.full((2, *number.shape), np.nan) for name in MEASURED}
+    bounds = {name: np.full((2, *number.shape), np.nan) for name in SCORES_ON_TEXT}
     stability = np.full(number.shape, np.nan)
     if texts == 1:
         return bounds, stability
@@ -135,7 +135,7 @@ def _bootstrap(
             )
             for part in ("sums", "uniform", "counts")
         )  # (score, resample, head) each
-        drawn = named_scores(MEASURED, *sums)
+        drawn = named_scores(SCORES_ON_TEXT, *sums)
         for name, means in drawn.means.items():
             bounds[name][:, layer] = percentiles(means)
         own = induction and Induction(induction.scores[layer], induction.uniform[layer])

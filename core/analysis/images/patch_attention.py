@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.analysis.anomalies.contribution import value_norms
+from core.analysis.anomalies.contribution import contribution_norms
 from core.analysis.arrays import Floats, one_thread, renormalise_rows
 from core.analysis.images.patch_scores import attention_from, cls_position, patches_of
 from core.model.trace import Array, Trace
@@ -69,7 +69,7 @@ def cls_rollout(trace: Trace, norms: Array | None = None, *, weighted: bool = Fa
         raise ValueError("no CLS to follow attention from")
     flow = np.zeros(trace.shape[2])
     flow[cls] = 1.0
-    lengths = value_norms(trace, norms) if weighted else None
+    lengths = contribution_norms(trace, norms) if weighted else None
     with one_thread():
         for layer in reversed(range(trace.shape[0])):
             step = _mean_step(trace, layer, None if lengths is None else lengths[layer])

@@ -19,7 +19,7 @@ from core.vocabulary import labels_of
 if TYPE_CHECKING:
     import pandas as pd
 
-COLOURINGS = {  # in links, and as people read them
+PATCH_COLOURINGS = {  # in links, and as people read them
     "type": "type",
     "position": "position",
 }
@@ -56,7 +56,7 @@ class Tints(NamedTuple):
 
 
 def tints_of(trace: Trace, colouring: str) -> Tints:
-    """The tints by one of ``COLOURINGS`` or, of an image, of ``OF_PATCHES``.
+    """The tints by one of ``PATCH_COLOURINGS`` or, of an image, of ``OF_PATCHES``.
 
     `ValueError` for a look or place in a text.
     """

@@ -32,7 +32,7 @@ MIN_KEYS = 2  # a query with one permitted key must attend to it, which says not
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class QueryRows:
     """The pairs that count, query by query: permitted, of queries with ``MIN_KEYS`` or more."""
 
     queries: Indices  # (row,)
@@ -63,7 +63,7 @@ class Rows:
 class Target:
     """What pictures of one head are compared with."""
 
-    rows: Rows  # the pairs that count
+    rows: QueryRows  # the pairs that count
     values: Floats  # (pair,), scores less the mean of their row
     strongest: Indices  # the pair with the highest score of each row, of equals the first, (row,)
 
@@ -75,17 +75,17 @@ def head_target(trace: Trace, layer: int, head: int) -> Target:
 
 def matrix_target(scores: Floats, allowed: Bools) -> Target:
     """The target of one text's scores before softmax; both arguments are (token, token)."""
-    rows = rows_of(allowed)
+    rows = query_rows(allowed)
     return target_of(rows.select(scores), rows)
 
 
-def rows_of(allowed: Bools) -> Rows:
+def query_rows(allowed: Bools) -> QueryRows:
     """The pairs that count among one text's permitted pairs (token, token)."""
     counted = allowed & (allowed.sum(axis=1, keepdims=True) >= MIN_KEYS)
     counts = counted.sum(axis=1)
     queries = np.flatnonzero(counts)
     counts = counts[queries]
-    return Rows(
+    return QueryRows(
         queries=queries,
         keys=np.nonzero(counted)[1],
         starts=np.cumsum(counts) - counts,
@@ -93,7 +93,7 @@ def rows_of(allowed: Bools) -> Rows:
     )
 
 
-def target_of(scores: Floats, rows: Rows) -> Target:
+def target_of(scores: Floats, rows: QueryRows) -> Target:
     """The target of the scores (pair,) of these rows; what varies only by rounding becomes 0."""
     values = rows.centred(scores)
     if values.size:
@@ -102,7 +102,7 @@ def target_of(scores: Floats, rows: Rows) -> Target:
     return Target(rows, values, _strongest(scores, rows))
 
 
-def _strongest(scores: Floats, rows: Rows) -> Indices:
+def _strongest(scores: Floats, rows: QueryRows) -> Indices:
     """The pair with the highest score of each row, of equals the first."""
     if not scores.size:
         return np.zeros(0, dtype=np.intp)
@@ -142,7 +142,7 @@ def compare(target: Target, distances: Floats) -> Faithfulness:
     return Faithfulness(correlation, nearest, low, high, distances.size)
 
 
-def uniform_baseline(rows: Rows) -> float:
+def uniform_baseline(rows: QueryRows) -> float:
     """The share of nearest keys that random points reach on average: one of `m` keys is 1 / m."""
     return float((1 / rows.counts).mean()) if rows.counts.size else float("nan")
 

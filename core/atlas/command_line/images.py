@@ -13,7 +13,7 @@ from core.model import LoadedModel, ModelError, trace_images
 from core.model.image.opening import open_image
 from core.model.memory import available_bytes
 
-ENDINGS = (".png", ".jpg", ".jpeg", ".webp")
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 _USABLE_SHARE = 0.6  # of the free memory: the rest is for the copy of a head that is projected
 
 
@@ -25,9 +25,9 @@ def files_of(folder: Path) -> list[Path]:
     """
     if not folder.is_dir():
         raise BuildError(f"There is no folder {folder}.")
-    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in ENDINGS)
+    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in IMAGE_SUFFIXES)
     if not files:
-        raise BuildError(f"{folder} has no image ({', '.join(ENDINGS)}).")
+        raise BuildError(f"{folder} has no image ({', '.join(IMAGE_SUFFIXES)}).")
     for path in files:
         if not path.is_file():
             raise BuildError(f"{path} is neither a regular file nor a link to one.")

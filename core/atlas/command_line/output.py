@@ -20,7 +20,7 @@ from core.atlas.saved import ATLAS, FOLDER, POINTS, write_atlas
 from core.model import LoadedModel
 from core.records import UNFINISHED, is_record, write_record
 
-Settings = Mapping[str, str | int]
+OutputSettings = Mapping[str, str | int]
 Draw = Callable[[FolderStore, HeadConstants, Path], Iterator[object]]  # one after each part
 
 _OWN = re.compile(  # all that is written into the folder of an atlas
@@ -47,7 +47,7 @@ def write_folder(
     store: FolderStore,
     sums: Sums,
     out: Path,
-    settings: Settings,
+    settings: OutputSettings,
     on_progress: Callable[[int], object],
     draw: Draw,
 ) -> None:

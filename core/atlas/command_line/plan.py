@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.atlas.engine import Chunk, Row
-from core.atlas.priority import first_within
+from core.atlas.priority import take_within_budget
 from core.corpus.files import Corpus
 from core.corpus.reading import repeats_note
 from core.model import LoadedModel, Trace, trace_by_length
@@ -82,7 +82,7 @@ def plan_corpus(
     lengths = np.concatenate(counted).astype(np.int64)
     numbers = np.arange(lengths.size)
     if budget is not None:
-        numbers = np.sort(first_within(numbers, np.maximum(1, lengths), budget))
+        numbers = np.sort(take_within_budget(numbers, np.maximum(1, lengths), budget))
     return Plan(numbers, lengths[numbers], lengths.size, digest.hexdigest(), label is not None)
 
 
@@ -113,7 +113,7 @@ def fingerprint(model: LoadedModel, plan: Plan, **settings: str | float) -> dict
     }
 
 
-def traces_of(
+def tracer_of(
     model: LoadedModel, batch_tokens: int
 ) -> Callable[[Chunk], Iterator[tuple[int, Trace]]]:
     """What traces the sentences of a part, each with its number, in batches of so many tokens."""

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from core.atlas.command_line.output import draw_here
-from core.atlas.command_line.plan import traces_of
+from core.atlas.command_line.plan import tracer_of
 from core.atlas.distributed.session import Workers
 from core.atlas.engine import Chunk, Row, walk
 from core.atlas.engine.constants import HeadConstants
@@ -60,7 +60,7 @@ class Tracer:
     @cached_property
     def _traces(self) -> Callable[[Chunk], Iterator[tuple[int, Trace]]]:
         model = replace(load(self._work.source), name=self._work.model)
-        return traces_of(model, self._work.batch_tokens)
+        return tracer_of(model, self._work.batch_tokens)
 
     def trace(self, index: int) -> int:
         """The number of a part in, how many tokens it has out; it is in the store then."""

@@ -14,7 +14,7 @@ from core.atlas.data import ONE_HEAD_TOKENS, Atlas, Ints, SampledVectors
 from core.atlas.engine.constants import assemble, find_constants, project_part
 from core.atlas.engine.folder import FolderStore
 from core.atlas.engine.shard import Shard, ShardBuilder, join_shards
-from core.atlas.engine.sums import Sample, Sums, merge, sampled_numbers
+from core.atlas.engine.sums import Sums, VectorSample, merge, sampled_numbers
 from core.atlas.pixels import join_images
 from core.atlas.priority import tokens_within
 from core.model.trace import Trace
@@ -97,20 +97,20 @@ def _join(store: MemoryStore) -> Shard:
     return parts[0] if len(parts) == 1 else join_shards(parts)
 
 
-def sample_of(part: Shard, numbers: NDArray[np.int64]) -> Sample:
+def sample_of(part: Shard, numbers: NDArray[np.int64]) -> VectorSample:
     """Those of these sentences that a part has; nothing is copied where these are all."""
     own, sentence = part.texts.numbers, part.texts.tokens.sentence
     counts = np.bincount(np.searchsorted(own, sentence))
     inside, vectors = np.isin(own, numbers), part.vectors
     if inside.all():
-        return Sample(own, counts, part.masks, vectors.of_head)
+        return VectorSample(own, counts, part.masks, vectors.of_head)
     tokens = np.flatnonzero(np.isin(sentence, numbers))
 
     def of_head(layer: int, head: int) -> tuple[Floats, Floats]:
         queries, keys = vectors.of_head(layer, head)
         return queries[tokens], keys[tokens]
 
-    return Sample(own[inside], counts[inside], part.masks, of_head)
+    return VectorSample(own[inside], counts[inside], part.masks, of_head)
 
 
 class Row(NamedTuple):

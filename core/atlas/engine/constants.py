@@ -24,7 +24,7 @@ from core.atlas.data import (
     ModelFaithfulness,
     ProjectedPart,
 )
-from core.atlas.engine.sums import Sample, Sums
+from core.atlas.engine.sums import Sums, VectorSample
 from core.atlas.points import Plane, find_planes, place
 from core.vocabulary import STAGES, Stage
 
@@ -106,7 +106,7 @@ class _Head(NamedTuple):
     baseline: float
 
 
-def find_constants(sums: Sums, sample: Sample) -> HeadConstants:
+def find_constants(sums: Sums, sample: VectorSample) -> HeadConstants:
     """The constants of every head of a model, on all processors.
 
     Centroids and components are of all tokens that were summed; c and faithfulness of the sample's
@@ -122,7 +122,9 @@ def find_constants(sums: Sums, sample: Sample) -> HeadConstants:
     return _join(measured, layers, pairs)
 
 
-def _measure_head(sums: Sums, sample: Sample, pairs: CorpusPairs, head: tuple[int, int]) -> _Head:
+def _measure_head(
+    sums: Sums, sample: VectorSample, pairs: CorpusPairs, head: tuple[int, int]
+) -> _Head:
     """Choose one head's constants, and measure what is kept of its attention."""
     queries, keys = sample.of_head(*head)
     layer, kv_head = head[0], head[1] * sums.keys.mean.shape[1] // sums.queries.mean.shape[1]

@@ -22,7 +22,7 @@ from safetensors import SafetensorError, safe_open
 from core.analysis.arrays import Floats
 from core.atlas.data import CorpusTexts, CorpusVectors, Masks
 from core.atlas.engine.shard import Shard
-from core.atlas.engine.sums import Sample, Sums
+from core.atlas.engine.sums import Sums, VectorSample
 from core.model.trace import Array
 from core.records import OWN_HEADER, UNFINISHED, RecordError, read_field, write_record, write_whole
 
@@ -109,7 +109,7 @@ class FolderStore:
         part: Shard | None = read_field(PartFile, self.path(index), "shard")
         return part
 
-    def sample(self, numbers: NDArray[np.int64]) -> Sample:
+    def sample(self, numbers: NDArray[np.int64]) -> VectorSample:
         """Those of these sentences (ascending) that are here; vectors stay on disk till asked."""
         found: list[NDArray[np.int64]] = []
         lengths: list[NDArray[np.int64]] = []
@@ -131,7 +131,7 @@ class FolderStore:
             queries, keys = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
             return queries, keys
 
-        return Sample(np.concatenate(found), np.concatenate(lengths), masks, of_head)
+        return VectorSample(np.concatenate(found), np.concatenate(lengths), masks, of_head)
 
     def _field(self, index: int, name: str) -> Any:  # noqa: ANN401
         return read_field(PartFile, self.path(index), f"shard.{name}")

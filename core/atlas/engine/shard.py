@@ -27,7 +27,7 @@ from core.atlas.data import (
 from core.atlas.engine.sums import Moments, Sums, first_candidates, merge, moments_of
 from core.model.trace import Patches, Token, Trace
 
-Texts = Sequence[str] | Mapping[int, str]
+ShardTexts = Sequence[str] | Mapping[int, str]
 _FREE_EVERY = 2**24  # bytes of sentences' vectors, after which memory goes back to the system
 
 
@@ -93,7 +93,7 @@ class ShardBuilder:
         )
         self.count += len(trace.tokens)
 
-    def finish(self, texts: Texts = (), labels: Texts = ()) -> Shard | None:
+    def finish(self, texts: ShardTexts = (), labels: ShardTexts = ()) -> Shard | None:
         """The part; its vectors are moved out of the builder. None where there is no sentence."""
         if not self._kept:
             return None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.analysis.arrays import Floats, in_threads
 from core.atlas.blocks import MAX_PAIRS, CorpusPairs, blocks_of
 from core.atlas.data import Masks
-from core.atlas.priority import first_within
+from core.atlas.priority import take_within_budget
 from core.model.trace import Array, Layer
 
 SAMPLE_TOKENS = 5_000  # of the sample that a page draws of a large atlas
@@ -90,8 +90,8 @@ def add_moments(one: Moments, other: Moments) -> Moments:
 def first_candidates(numbers: NDArray[np.int64], lengths: NDArray[np.int64]) -> Candidates:
     """Those that a sample of pairs, or of tokens, can be made of."""
     chosen = max(
-        first_within(numbers, lengths**2, MAX_PAIRS),
-        first_within(numbers, lengths, SAMPLE_TOKENS),
+        take_within_budget(numbers, lengths**2, MAX_PAIRS),
+        take_within_budget(numbers, lengths, SAMPLE_TOKENS),
         key=len,
     )
     return Candidates(numbers[chosen], lengths[chosen])
@@ -128,7 +128,7 @@ def _merge_two(one: Sums, other: Sums) -> Sums:
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class VectorSample:
     """Some sentences of a corpus, and the vectors of their tokens.
 
     Attributes
@@ -152,11 +152,11 @@ class Sample:
 
 def sampled_numbers(candidates: Candidates) -> NDArray[np.int64]:
     """The sentences with up to `MAX_PAIRS` pairs that come first in the fixed order, ascending."""
-    chosen = first_within(candidates.numbers, candidates.lengths**2, MAX_PAIRS)
+    chosen = take_within_budget(candidates.numbers, candidates.lengths**2, MAX_PAIRS)
     return np.sort(candidates.numbers[chosen])
 
 
 def shown_numbers(candidates: Candidates) -> NDArray[np.int64]:
     """The sentences of about `SAMPLE_TOKENS` tokens that come first, ascending."""
-    chosen = first_within(candidates.numbers, candidates.lengths, SAMPLE_TOKENS)
+    chosen = take_within_budget(candidates.numbers, candidates.lengths, SAMPLE_TOKENS)
     return np.sort(candidates.numbers[chosen])

@@ -2,7 +2,7 @@
 // pointed at, kept and chosen is worked out here; the server only learns of it. State is here, numbers and words in
 // reading.js, strokes in curves.js, words in sentence.js, the map in head_map.js.
 
-import { make, ratioOf, setParts, sizeCanvas } from "../shared/dom.js"
+import { el, ratioOf, setParts, sizeCanvas } from "../shared/dom.js"
 import { keepLayers, readLayer, weightOf } from "../shared/layer.js"
 import { readTheme } from "../shared/scales.js"
 import { bothSides } from "../shared/sentences.js"
@@ -60,13 +60,13 @@ export class ArcsView extends View {
   /** @param {Component} component */
   constructor(component) {
     super(component)
-    const stage = make(this.root, "div", "stage")
-    this.sentence = make(stage, "p", "claim")
+    const stage = el(this.root, "div", "stage")
+    this.sentence = el(stage, "p", "claim")
     this.sentence.setAttribute("aria-live", "polite")
     this.words = makeSentence(stage, this)
     this.map = new HeadMap(stage, this)
-    this.cards = make(this.root, "ol", "cards")
-    this.hint = make(this.root, "p", "hint", HINT)
+    this.cards = el(this.root, "ol", "cards")
+    this.hint = el(this.root, "p", "hint", HINT)
   }
 
   // ---- what people do ---------------------------------------------------------------------------
@@ -105,17 +105,17 @@ export class ArcsView extends View {
 
   // ---- the server -------------------------------------------------------------------------------
 
-  /** @param {Data} data @param {boolean} isSent */
-  update(data, isSent) {
+  /** @param {Data} data @param {boolean} isFromServer */
+  update(data, isFromServer) {
     const isNewText = this.data?.stamp !== data.stamp
     if (isNewText) Object.assign(this, { pointed: null })
     if (isNewText) this.layers.clear()
-    this.isUnseen ||= isNewText || isSent
+    this.isUnseen ||= isNewText || isFromServer
     keepLayers(
       this.layers,
       Object.keys(data.layers).map((index) => [Number(index), readLayer(data, Number(index))]),
     )
-    if (isSent) this.state = structuredClone(data.view)
+    if (isFromServer) this.state = structuredClone(data.view)
     Object.assign(this, { data, tokens: bothSides(data.sides).queries })
     if (isNewText || !this.layer) [this.layer] = this.layers.values()
     this.layOut()
@@ -123,7 +123,7 @@ export class ArcsView extends View {
 
   /** Send the state for other pages and the link: at once where a layer must be fetched, else when it is quiet. */
   report() {
-    this.tell("view", this.state, this.isWaiting ? 0 : REPORT_AFTER_MS)
+    this.sendReport("view", this.state, this.isWaiting ? 0 : REPORT_AFTER_MS)
   }
 
   // ---- what is shown ----------------------------------------------------------------------------

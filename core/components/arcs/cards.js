@@ -1,6 +1,6 @@
 // From tokens to attention, in four cards.
 
-import { make } from "../shared/dom.js"
+import { el } from "../shared/dom.js"
 import { aroundPair, stepsOf, vectorsOf } from "./reading.js"
 
 /** @import { Layer } from "../shared/layer.js" */
@@ -23,9 +23,9 @@ export function drawCards(shown) {
     drawShares(steps, shown),
   ]
   return cardWords(name, layer.dim, labels.length, labels[query]).map(([title, sentence], i) => {
-    const card = make(null, "li", "card")
-    make(card, "b", "title", `${i + 1} · ${title}`)
-    make(card, "p", "sentence", sentence)
+    const card = el(null, "li", "card")
+    el(card, "b", "title", `${i + 1} · ${title}`)
+    el(card, "p", "sentence", sentence)
     card.append(bodies[i])
     return card
   })
@@ -33,17 +33,17 @@ export function drawCards(shown) {
 
 /** @param {Shown} shown */
 function drawTokens({ query, key, labels }) {
-  const body = make(null, "div", "tokens")
+  const body = el(null, "div", "tokens")
   for (const position of aroundPair(labels.length, query, key)) {
     const kind = position === query ? "chip query" : position === key ? "chip key" : "chip"
-    make(body, "span", kind, position === null ? "…" : labels[position])
+    el(body, "span", kind, position === null ? "…" : labels[position])
   }
   return body
 }
 
 /** @param {string} query @param {string} key @param {ReturnType<typeof vectorsOf>} vectors */
 function drawVectors(query, key, vectors) {
-  const body = make(null, "div", "vectors")
+  const body = el(null, "div", "vectors")
   const reach = reachOf(vectors.query, vectors.key)
   body.append(drawVector(`query of ${query}`, "query", vectors.query, reach))
   body.append(drawVector(`key of ${key}`, "key", vectors.key, reach))
@@ -52,29 +52,29 @@ function drawVectors(query, key, vectors) {
 
 /** Its first numbers, as bars from -reach to reach and in digits. @param {string} name @param {string} kind @param {Float32Array} vector @param {number} reach */
 function drawVector(name, kind, vector, reach) {
-  const part = make(null, "div", `vector ${kind}`)
-  make(part, "span", "name", name)
-  const bars = make(part, "div", "bars")
+  const part = el(null, "div", `vector ${kind}`)
+  el(part, "span", "name", name)
+  const bars = el(part, "div", "bars")
   bars.setAttribute("aria-hidden", "true")
   for (const value of vector.subarray(0, BARS)) {
-    const bar = make(bars, "i", value < 0 ? "down" : "up")
+    const bar = el(bars, "i", value < 0 ? "down" : "up")
     bar.style.height = `${Math.max(4, (50 * Math.abs(value)) / reach)}%`
   }
   const numbers = [...vector.subarray(0, NUMBERS)].map(signed).join(", ")
-  make(part, "span", "numbers", vector.length > NUMBERS ? `${numbers}, …` : numbers)
+  el(part, "span", "numbers", vector.length > NUMBERS ? `${numbers}, …` : numbers)
   return part
 }
 
 /** @param {Steps} steps @param {Layer} layer @param {ReturnType<typeof vectorsOf>} vectors */
 function drawScore(steps, { scaling, dim }, { query, key }) {
-  const body = make(null, "div", "vectors")
+  const body = el(null, "div", "vectors")
   const products = query.map((value, index) => value * key[index])
   body.append(drawVector("products", "product", products, reachOf(products)))
-  const list = make(body, "dl", "score")
+  const list = el(body, "dl", "score")
   const lines = [...partWords(products, BARS), ...scoreWords(steps, scaling, dim)]
   for (const [computed, result] of lines) {
-    make(list, "dt", "", computed)
-    make(list, "dd", "", result)
+    el(list, "dt", "", computed)
+    el(list, "dd", "", result)
   }
   return body
 }
@@ -86,9 +86,9 @@ function reachOf(...vectors) {
 
 /** Scores beside the shares that softmax makes of them. @param {Steps} steps @param {Shown} shown */
 function drawShares({ rows, rest, sink }, { key, labels }) {
-  const body = make(null, "div", "weights")
-  const head = make(body, "div", "weight names")
-  for (const name of ["", "score", "", "share"]) make(head, "span", "", name)
+  const body = el(null, "div", "weights")
+  const head = el(body, "div", "weight names")
+  for (const name of ["", "score", "", "share"]) el(head, "span", "", name)
   const lines = rows.map((row) => ({
     label: labels[row.key],
     score: signed(row.score),
@@ -106,12 +106,12 @@ function drawShares({ rows, rest, sink }, { key, labels }) {
 
 /** @param {HTMLElement} body @param {{label: string, score: string, share: number, isKey: boolean}} line @param {string} written its share in digits */
 function drawShare(body, { label, score, share, isKey }, written) {
-  const row = make(body, "div", isKey ? "weight key" : "weight")
-  make(row, "span", "label", label)
-  make(row, "span", "number", score)
-  const track = make(row, "span", "track")
-  make(track, "i").style.width = `${100 * share}%`
-  make(row, "span", "number", written)
+  const row = el(body, "div", isKey ? "weight key" : "weight")
+  el(row, "span", "label", label)
+  el(row, "span", "number", score)
+  const track = el(row, "span", "track")
+  el(track, "i").style.width = `${100 * share}%`
+  el(row, "span", "number", written)
 }
 
 /**

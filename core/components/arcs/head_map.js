@@ -1,6 +1,6 @@
 // A square for every head, layers down, heads across, coloured by attention; a press shows that head.
 
-import { clamp, describe, make } from "../shared/dom.js"
+import { clamp, setAttrs, el } from "../shared/dom.js"
 import { HeadGrid } from "../shared/head_grid.js"
 import { colourSteps, css, paletteOf } from "../shared/scales.js"
 
@@ -20,16 +20,16 @@ export class HeadMap {
   /** @param {HTMLElement} parent @param {ArcsView} view */
   constructor(parent, view) {
     this.view = view
-    this.node = make(parent, "div", "map")
+    this.node = el(parent, "div", "map")
     this.grid = new HeadGrid(view, this.node, {
       read: ({ row, column }) => [view.nameOf(row, column), this.about(row, column)],
       pin: ({ row, column }) => view.chooseHead(row, column),
     })
-    const key = make(this.node, "div", "map-key")
-    this.words = make(key, "span", "map-words", "")
-    this.ramp = make(key, "span", "ramp")
-    const ends = describe(make(key, "span", "ends"), { "aria-hidden": true })
-    for (const end of ["0", "0.25", "1"]) make(ends, "span", "", end)
+    const key = el(this.node, "div", "map-key")
+    this.words = el(key, "span", "map-words", "")
+    this.ramp = el(key, "span", "ramp")
+    const ends = setAttrs(el(key, "span", "ends"), { "aria-hidden": true })
+    for (const end of ["0", "0.25", "1"]) el(ends, "span", "", end)
   }
 
   build() {
@@ -49,17 +49,17 @@ export class HeadMap {
     const columns = `${LABEL}px repeat(${heads}, ${wide}px)`
     const addRows = () => {
       const head = grid.addRow(14)
-      make(head, "span", "")
+      el(head, "span", "")
       for (let number = 1; number <= heads; number++) {
         const isWritten = number === 1 || number % every === 0
-        describe(make(head, "span", "number", isWritten ? String(number) : ""), {
+        setAttrs(el(head, "span", "number", isWritten ? String(number) : ""), {
           role: "columnheader",
         })
       }
       layerLabels.forEach((label, row) => {
         const line = grid.addRow(high)
         const written = row % rowEvery === 0 ? `L${label}` : ""
-        describe(make(line, "span", "label", written), { role: "rowheader" })
+        setAttrs(el(line, "span", "label", written), { role: "rowheader" })
         for (let column = 0; column < heads; column++)
           grid.addCell(line, { row, column }, { class: "square" })
       })
@@ -87,7 +87,7 @@ export class HeadMap {
         node.classList.toggle("chosen", row === shown.row && column === shown.column)
         node.style.background =
           weight === null ? "" : steps[Math.round(255 * Math.sqrt(clamp(weight, 0, 1)))].css
-        describe(node, {
+        setAttrs(node, {
           "aria-selected": row === shown.row && column === shown.column,
           "aria-label": `${view.nameOf(row, column)}: ${this.about(row, column).join(" ")}`,
         })

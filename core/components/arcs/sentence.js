@@ -1,7 +1,7 @@
 // The words of the text in lines, as elements of the page, with room for arcs above each line. One of them is in the tab
 // order.
 
-import { clamp, describe, make, place, windowFor } from "../shared/dom.js"
+import { clamp, setAttrs, el, setPx, windowFor } from "../shared/dom.js"
 import { Focus } from "../shared/focus.js"
 
 /** @import { Tokens } from "../shared/sentences.js" */
@@ -17,10 +17,10 @@ const MIN_HEIGHT = 280 // pixels, before a text scrolls
 
 /** @param {HTMLElement} parent @param {ArcsView} view */
 export function makeSentence(parent, view) {
-  const reel = make(parent, "div", "reel scroller")
-  const field = make(reel, "div", "field")
-  const sheet = describe(make(field, "canvas", "sheet"), { "aria-hidden": true }) // the words say the same
-  const line = describe(make(field, "div", "words"), {
+  const reel = el(parent, "div", "reel scroller")
+  const field = el(reel, "div", "field")
+  const sheet = setAttrs(el(field, "canvas", "sheet"), { "aria-hidden": true }) // the words say the same
+  const line = setAttrs(el(field, "div", "words"), {
     role: "group",
     "aria-label": "Words; arrow keys move, Enter keeps one",
   })
@@ -92,7 +92,7 @@ export function makeSentence(parent, view) {
       nodes.forEach((node, position) => {
         node.classList.toggle("query", position === query)
         node.classList.toggle("key", position === key)
-        describe(node, { "aria-pressed": isHeld && position === query })
+        setAttrs(node, { "aria-pressed": isHeld && position === query })
         const share = shares.get(position)
         const written = /** @type {HTMLElement} */ (node.lastChild)
         written.textContent = share === undefined ? "" : share.toFixed(2)
@@ -117,16 +117,16 @@ function wordOf(target) {
 
 /** @param {string} label @param {number} position @param {boolean} isSpecial */
 function drawWord(label, position, isSpecial) {
-  const node = make(null, "button", isSpecial ? "word special" : "word")
-  describe(node, {
+  const node = el(null, "button", isSpecial ? "word special" : "word")
+  setAttrs(node, {
     "data-position": position,
     "data-label": label,
     tabindex: -1,
     "aria-pressed": false,
   })
   node.title = `${label} · position ${position + 1}`
-  make(node, "span", "text", label)
-  place(make(node, "span", "share", ""), { height: SHARE })
+  el(node, "span", "text", label)
+  setPx(el(node, "span", "share", ""), { height: SHARE })
   return node
 }
 
@@ -146,7 +146,7 @@ function keepCompany(line, nodes) {
 
 /** The way that its letters run, as the browser decides it. @param {HTMLElement} parent @param {string[]} labels */
 function directionOf(parent, labels) {
-  const probe = make(parent, "span", "", labels.filter((label) => !/^[[<]/.test(label)).join(" "))
+  const probe = el(parent, "span", "", labels.filter((label) => !/^[[<]/.test(label)).join(" "))
   const { direction } = getComputedStyle(probe)
   probe.remove()
   return direction

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.components.scripts import register
+from core.components.scripts import register_component
 from core.model.trace import Token
 from core.vocabulary import labels_of
 
-_chips = register("chips")
+_chips = register_component("chips")
 
 
 def show_chips(tokens: tuple[Token, ...], *, key: str) -> None:

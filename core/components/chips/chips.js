@@ -1,6 +1,6 @@
 // Tokens as chips.
 
-import { make, whenGone } from "../shared/dom.js"
+import { el, onDisconnect } from "../shared/dom.js"
 
 /** @typedef {{label: string, text: string, id: number, special: boolean, segment: number, word: number | null}} Token */
 
@@ -9,14 +9,14 @@ export default function (component) {
   const { data, parentElement } = component
   let list = parentElement.querySelector(".chips")
   if (!list) {
-    list = make(parentElement, "ol", "chips")
+    list = el(parentElement, "ol", "chips")
     list.setAttribute("aria-label", "Tokens")
   }
   list.replaceChildren(...groupWords(data).map(drawWord))
   if (list.scrollHeight > list.clientHeight)
     list.setAttribute("tabindex", "0") // so that keys scroll it
   else list.removeAttribute("tabindex")
-  return whenGone(parentElement, () => list.remove())
+  return onDisconnect(parentElement, () => list.remove())
 }
 
 /** The pieces of a word stay together; a special token is a group of its own. @param {Token[]} tokens */
@@ -33,16 +33,16 @@ function groupWords(tokens) {
 
 /** @param {Token[]} pieces */
 function drawWord(pieces) {
-  const item = make(
+  const item = el(
     null,
     "li",
     ["word", pieces[0].special ? "special" : "", pieces[0].segment ? "second" : ""].join(" "),
   )
   for (const piece of pieces) {
-    const chip = make(item, "span", "chip")
+    const chip = el(item, "span", "chip")
     chip.title = `${piece.text} · id ${piece.id}`
-    make(chip, "span", "text", piece.label)
-    make(chip, "span", "id", String(piece.id))
+    el(chip, "span", "text", piece.label)
+    el(chip, "span", "id", String(piece.id))
   }
   return item
 }

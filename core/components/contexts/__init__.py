@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.components.packing import pack
-from core.components.scripts import register
+from core.components.scripts import register_component
 
-_contexts = register("contexts")
+_contexts = register_component("contexts")
 _MAX_WHOLE = 60  # tokens of a sentence that is shown whole
 _REACH = 14  # tokens on either side of the query token and of the key
 

@@ -1,6 +1,6 @@
 // Sentences whose tokens are shaded by the attention of one of them.
 
-import { describe, make } from "../shared/dom.js"
+import { setAttrs, el } from "../shared/dom.js"
 import { colourSteps, paletteOf, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 
@@ -22,7 +22,7 @@ class ContextsView extends View {
   /** @param {Component} component */
   constructor(component) {
     super(component)
-    this.list = make(this.root, "div", "groups")
+    this.list = el(this.root, "div", "groups")
   }
 
   /** @param {{groups: Group[], weights: Float32Array}} data */
@@ -38,9 +38,9 @@ class ContextsView extends View {
     let start = 0
     this.list.replaceChildren(
       ...this.groups.map(({ title, contexts }) => {
-        const group = make(null, "section", "group")
-        make(group, "h3", "", title)
-        const list = make(group, "ol")
+        const group = el(null, "section", "group")
+        el(group, "h3", "", title)
+        const list = el(group, "ol")
         for (const context of contexts) {
           const end = start + context.tokens.length
           list.append(drawContext(context, this.weights.subarray(start, end), steps))
@@ -55,28 +55,28 @@ class ContextsView extends View {
 /** @param {Context} context @param {Float32Array} weights @param {ReturnType<typeof colourSteps>} steps */
 function drawContext(context, weights, steps) {
   const { tokens, shown, query, key, number } = context
-  const item = make(null, "li")
-  const facts = make(item, "span", "facts")
-  make(facts, "b", "", weights[key].toFixed(2))
-  const pair = make(facts, "span", "pair")
-  make(pair, "span", "is-query", tokens[query])
+  const item = el(null, "li")
+  const facts = el(item, "span", "facts")
+  el(facts, "b", "", weights[key].toFixed(2))
+  const pair = el(facts, "span", "pair")
+  el(pair, "span", "is-query", tokens[query])
   pair.append(" → ")
-  make(pair, "span", "is-key", tokens[key])
-  make(facts, "span", "number", `sentence ${number}`)
-  const line = make(item, "p", "line")
+  el(pair, "span", "is-key", tokens[key])
+  el(facts, "span", "number", `sentence ${number}`)
+  const line = el(item, "p", "line")
   for (const [i, place] of shown.entries()) {
     const kind = place === query ? "query" : place === key ? "key" : ""
-    if (place > (shown[i - 1] ?? -1) + 1) make(line, "span", "gap", "…")
+    if (place > (shown[i - 1] ?? -1) + 1) el(line, "span", "gap", "…")
     line.append(" ", drawToken(tokens[place], weights[place], kind, steps), " ") // a line may end at a space
   }
-  if (tokens.length - 1 > shown[shown.length - 1]) make(line, "span", "gap", "…")
+  if (tokens.length - 1 > shown[shown.length - 1]) el(line, "span", "gap", "…")
   return item
 }
 
 /** @param {string} text @param {number} weight @param {string} kind @param {ReturnType<typeof colourSteps>} steps */
 function drawToken(text, weight, kind, steps) {
   const { css, ink } = steps[Math.round(255 * Math.min(1, Math.max(0, weight)))]
-  const token = describe(make(null, "span", `token ${kind}`, text), {
+  const token = setAttrs(el(null, "span", `token ${kind}`, text), {
     title: `${kind === "query" ? "query token, to itself" : "attention"}: ${weight.toFixed(3)}`,
   })
   Object.assign(token.style, { background: css, color: ink })

@@ -16,7 +16,7 @@ show_head_view = view_of("head_view")
 
 
 @dataclass(frozen=True)
-class Weighting:
+class WeightingOption:
     """What lines may show: its name in links, its label, its help, whether it is unavailable."""
 
     value: str
@@ -25,7 +25,7 @@ class Weighting:
     disabled: bool = False
 
 
-ATTENTION = Weighting("attention", "attention", "The weights after softmax")
+ATTENTION = WeightingOption("attention", "attention", "The weights after softmax")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class HeadView:
 
     view: Mapping[str, Any]
     serial: int
-    weightings: Sequence[Weighting]
+    weightings: Sequence[WeightingOption]
     colours: Mapping[str, Sequence[str]]
     found: Mapping[str, int] | None = None
     picture: Mapping[str, Any] | None = None

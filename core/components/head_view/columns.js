@@ -1,7 +1,7 @@
 // The two columns of tokens: text in the page, of which one is in the tab order; and a table of the weights of the token
 // that is held, for those who hear the page: bars and lines are pictures.
 
-import { clamp, describe, make, place } from "../shared/dom.js"
+import { clamp, setAttrs, el, setPx } from "../shared/dom.js"
 import { Focus } from "../shared/focus.js"
 import { isPermitted } from "../shared/layer.js"
 import { addPatch } from "../shared/patches.js"
@@ -26,7 +26,7 @@ export class Columns {
     this.view = view
     /** @type {(side: Side, label: string) => HTMLElement} */
     const column = (side, label) =>
-      describe(make(world, "div", `column ${side}`), { role: "group", "aria-label": label })
+      setAttrs(el(world, "div", `column ${side}`), { role: "group", "aria-label": label })
     this.columns = {
       queries: column("queries", "Tokens that attend (queries)"),
       keys: column("keys", "Tokens attended to (keys)"),
@@ -94,8 +94,8 @@ export class Columns {
         columns[side].replaceChildren(...nodes[side])
       }
     })
-    place(columns.queries, { left: layout.linesLeft - layout.token, width: layout.token })
-    place(columns.keys, { left: layout.linesRight, width: layout.token })
+    setPx(columns.queries, { left: layout.linesLeft - layout.token, width: layout.token })
+    setPx(columns.keys, { left: layout.linesRight, width: layout.token })
   }
 
   /** Mark the token that is pointed at or pinned, and the two that stand out while there is none. */
@@ -108,7 +108,7 @@ export class Columns {
         const isActive = active?.side === side && position === active.position
         node.classList.toggle("active", isActive)
         node.classList.toggle("found", standing?.[side] === position)
-        describe(node, { "aria-pressed": isActive && isPinned })
+        setAttrs(node, { "aria-pressed": isActive && isPinned })
       })
   }
 }
@@ -124,9 +124,9 @@ export function pinTo({ side, position }) {
 /** @param {Tokens} tokens @param {Side} side @param {number} row @param {number} position @param {Layout} layout */
 function drawToken({ labels, special }, side, row, position, layout) {
   const label = labels[position]
-  const node = make(null, "div", special[position] ? "token special" : "token", label)
+  const node = el(null, "div", special[position] ? "token special" : "token", label)
   const name = `${label}, position ${position + 1}, ${side === "queries" ? "attends" : "attended to"}`
-  describe(node, {
+  setAttrs(node, {
     "data-side": side,
     "data-row": row,
     tabindex: -1,
@@ -134,7 +134,7 @@ function drawToken({ labels, special }, side, row, position, layout) {
     "aria-label": name,
     title: `${label} · position ${position + 1}`,
   })
-  return place(node, { top: row * layout.row, height: layout.row, lineHeight: layout.row })
+  return setPx(node, { top: row * layout.row, height: layout.row, lineHeight: layout.row })
 }
 
 /**
@@ -154,20 +154,20 @@ export function fillTable(
   const isQuery = active.side === "queries"
   const other = isQuery ? "keys" : "queries"
   const name = tokens[active.side].labels[active.position]
-  make(table, "caption", "", isQuery ? `What ${name} attends to` : `What attends to ${name}`)
-  const head = make(make(table, "thead"), "tr")
+  el(table, "caption", "", isQuery ? `What ${name} attends to` : `What attends to ${name}`)
+  const head = el(el(table, "thead"), "tr")
   for (const title of [isQuery ? "Key token" : "Query token", "Weight"])
-    describe(make(head, "th", "", title), { scope: "col" })
+    setAttrs(el(head, "th", "", title), { scope: "col" })
   const rows = shown[other].map((position, i) => {
     const mean = profile.reduce((sum, row) => sum + row[i], 0) / Math.max(1, profile.length)
     const seen = isPermitted(layer, ...pairOf(active, position))
     const text = seen ? weightText(mean, top) : "not permitted"
     return { label: tokens[other].labels[position], mean, text }
   })
-  const body = make(table, "tbody")
+  const body = el(table, "tbody")
   for (const { label, text } of rows.sort((a, b) => b.mean - a.mean)) {
-    const row = make(body, "tr")
-    describe(make(row, "th", "", label), { scope: "row" })
-    make(row, "td", "", text)
+    const row = el(body, "tr")
+    setAttrs(el(row, "th", "", label), { scope: "row" })
+    el(row, "td", "", text)
   }
 }

@@ -3,10 +3,10 @@
 
 import {
   clamp,
-  describe,
-  make,
+  setAttrs,
+  el,
   newCanvas,
-  place,
+  setPx,
   placeOf,
   setParts,
   textWidths,
@@ -109,20 +109,20 @@ export class HeadView extends View {
   /** @param {Component} component */
   constructor(component) {
     super(component)
-    const readout = make(null, "div", "readout")
-    this.sentence = describe(make(readout, "div", "sentence"), { "aria-live": "polite" })
+    const readout = el(null, "div", "readout")
+    this.sentence = setAttrs(el(readout, "div", "sentence"), { "aria-live": "polite" })
     this.syncPanel = makePanel(this.root, this)
-    this.count = make(readout, "div", "count")
+    this.count = el(readout, "div", "count")
     this.root.append(readout)
-    this.heading = make(this.root, "div", "heading")
-    this.frameNode = describe(make(this.root, "div", "frame"), { role: "group" })
-    this.scroller = make(this.frameNode, "div", "scroller")
-    this.map = describe(make(this.frameNode, "canvas", "map"), { "aria-hidden": true })
-    this.world = make(this.scroller, "div", "world")
-    this.sheet = describe(make(this.world, "canvas", "sheet"), { "aria-hidden": true })
-    this.bounds = make(this.world, "div", "bounds")
+    this.heading = el(this.root, "div", "heading")
+    this.frameNode = setAttrs(el(this.root, "div", "frame"), { role: "group" })
+    this.scroller = el(this.frameNode, "div", "scroller")
+    this.map = setAttrs(el(this.frameNode, "canvas", "map"), { "aria-hidden": true })
+    this.world = el(this.scroller, "div", "world")
+    this.sheet = setAttrs(el(this.world, "canvas", "sheet"), { "aria-hidden": true })
+    this.bounds = el(this.world, "div", "bounds")
     this.columns = new Columns(this.world, this)
-    this.table = make(this.root, "table", "spoken")
+    this.table = el(this.root, "table", "spoken")
     const { root, scroller, map } = this
     this.listen(document, "keydown", (event) => {
       const by = stepOf(event, root)
@@ -204,10 +204,10 @@ export class HeadView extends View {
 
   // ---- the server -------------------------------------------------------------------------------
 
-  /** @param {Data} data @param {boolean} isSent */
-  update(data, isSent) {
+  /** @param {Data} data @param {boolean} isFromServer */
+  update(data, isFromServer) {
     if (this.data?.stamp !== data.stamp) this.layers.clear()
-    this.isUnseen ||= this.data.stamp !== data.stamp || isSent
+    this.isUnseen ||= this.data.stamp !== data.stamp || isFromServer
     this.tokens = bothSides(data.sides)
     const sent = Object.keys(data.layers).map((index) => {
       const layer = readLayer(data, Number(index))
@@ -218,7 +218,7 @@ export class HeadView extends View {
       sent.map((layer) => [layer.name, layer]),
     )
     this.data = data
-    if (isSent) this.state = structuredClone(data.view)
+    if (isFromServer) this.state = structuredClone(data.view)
     this.root.classList.toggle("bare", data.bare)
     this.refresh()
   }
@@ -226,7 +226,7 @@ export class HeadView extends View {
   /** Send the state for the link: at once where something must be fetched, else when it is quiet. */
   report() {
     const { state, layers } = this
-    this.tell("view", state, layers.has(layerName(state)) ? REPORT_AFTER_MS : 0)
+    this.sendReport("view", state, layers.has(layerName(state)) ? REPORT_AFTER_MS : 0)
   }
 
   // ---- from the state to the screen -------------------------------------------------------------
@@ -288,7 +288,7 @@ export class HeadView extends View {
     else if (isNewText) [this.layer] = this.layers.values()
     this.isWaiting = !wanted
     const name = `Attention in layer ${this.layer.number} as lines from ${this.layer.size.queries} tokens to ${this.layer.size.keys}; arrow keys move, Enter pins a token`
-    describe(this.frameNode, { "aria-busy": this.isWaiting, "aria-label": name })
+    setAttrs(this.frameNode, { "aria-busy": this.isWaiting, "aria-label": name })
     this.readColours()
     const { layer: _layer, weigh: _weigh, ...choice } = state
     const picture =
@@ -362,11 +362,11 @@ export class HeadView extends View {
     this.layout = { ...layout, whole: this.width, mapWidth }
     this.finished = null // it was of another width
     this.map.hidden = !mapWidth
-    place(this.scroller, {
+    setPx(this.scroller, {
       height: clamp(layout.height, 30, maxHeight),
       width: layout.width + (mapWidth ? SCROLLBAR : 0),
     })
-    place(this.world, { height: layout.height })
+    setPx(this.world, { height: layout.height })
     const built = [data.stamp, shown.queries, shown.keys, this.width].join("|")
     if (this.built !== built) {
       this.built = built
@@ -382,30 +382,28 @@ export class HeadView extends View {
     const { linesLeft, linesRight, token, width, row: height } = layout
     heading.replaceChildren()
     bounds.replaceChildren()
-    place(make(heading, "span", "query", isCross ? "decoder (query)" : "from (query)"), {
+    setPx(el(heading, "span", "query", isCross ? "decoder (query)" : "from (query)"), {
       right: layout.whole - linesLeft,
     })
-    place(make(heading, "span", "key", isCross ? "encoder (key)" : "to (key)"), {
-      left: linesRight,
-    })
+    setPx(el(heading, "span", "key", isCross ? "encoder (key)" : "to (key)"), { left: linesRight })
     const tops = /** @type {[Side, number][]} */ ([
       ["queries", linesLeft - token],
       ["keys", linesRight],
     ]).map(([side, left]) => {
       const row = shown[side].findIndex((position) => tokens[side].segments[position] === 1)
       if (row < 1) return -1
-      const line = place(make(bounds, "div", "bound"), { top: row * height, left, width: token })
+      const line = setPx(el(bounds, "div", "bound"), { top: row * height, left, width: token })
       for (const [name, className] of [
         ["A", "above"],
         ["B", "below"],
       ]) {
-        make(line, "span", className, name).style.cssText =
+        el(line, "span", className, name).style.cssText =
           side === "queries" ? "right: calc(100% + 4px)" : "left: calc(100% + 4px)"
       }
       return row * height
     })
     if (tops[0] > 0 && tops[0] === tops[1])
-      place(make(bounds, "div", "bound faint"), { top: tops[0], left: 0, width })
+      setPx(el(bounds, "div", "bound faint"), { top: tops[0], left: 0, width })
   }
 
   /** Draw from the next frame on. */

@@ -1,7 +1,7 @@
 // The head view's controls: layer, sentences and heads in a row, and behind a button the others.
 
 import { labelled, makeSegments, makeStepper, makeSwitch, stepped } from "../shared/controls.js"
-import { describe, make } from "../shared/dom.js"
+import { setAttrs, el } from "../shared/dom.js"
 import { offeredPairs } from "../shared/sentences.js"
 import { headsOn, headsWritten } from "./filters.js"
 
@@ -11,7 +11,7 @@ import { headsOn, headsWritten } from "./filters.js"
 
 /** Returns a function that shows the state in the controls. @param {HTMLElement} root @param {HeadView} view */
 export function makePanel(root, view) {
-  const node = make(root, "div", "panel")
+  const node = el(root, "div", "panel")
   let built = ""
   /** @type {Parts} */
   let parts
@@ -32,8 +32,8 @@ export function makePanel(root, view) {
 /** @param {HTMLElement} node @param {HeadView} view @param {Data} data @param {boolean} standalone */
 function buildPanel(node, view, data, standalone) {
   node.replaceChildren()
-  const row = make(node, "div", "line")
-  const rest = describe(make(node, "div", "line rest"), { id: "rest" })
+  const row = el(node, "div", "line")
+  const rest = setAttrs(el(node, "div", "line rest"), { id: "rest" })
   const layer = makeStepper({ layer: offered(data.layerLabels) }, {}, (picked) =>
     view.change(picked),
   )
@@ -92,12 +92,12 @@ function hasMore({ weigh, hide }) {
 
 /** A button that shows and hides the rest. @param {HTMLElement} row @param {HTMLElement} rest @param {boolean} isOpen at first */
 function addMore(row, rest, isOpen) {
-  const button = describe(make(row, "button", "plain more", "More"), { "aria-controls": "rest" })
+  const button = setAttrs(el(row, "button", "plain more", "More"), { "aria-controls": "rest" })
   button.title = "More settings of this picture"
   /** @type {(open: boolean) => void} */
   const show = (open) => {
     rest.hidden = !open
-    describe(button, { "aria-expanded": open })
+    setAttrs(button, { "aria-expanded": open })
   }
   button.onclick = () => show(rest.hidden)
   show(isOpen)
@@ -110,7 +110,7 @@ function addMore(row, rest, isOpen) {
 function makeSwatches(count, onHeads, onPoint) {
   const node = labelled("Heads")
   node.classList.add("heads")
-  const line = describe(make(node, "div", "swatches"), { role: "group", "aria-label": "Heads" })
+  const line = setAttrs(el(node, "div", "swatches"), { role: "group", "aria-label": "Heads" })
   /** @type {number[]} */
   let on = []
   const all = Array.from({ length: count }, (_, head) => head)
@@ -120,7 +120,7 @@ function makeSwatches(count, onHeads, onPoint) {
   const toggle = (head) =>
     onHeads(on.includes(head) ? on.filter((each) => each !== head) : [...on, head])
   const buttons = all.map((head) => {
-    const button = make(line, "button", "swatch", String(head + 1))
+    const button = el(line, "button", "swatch", String(head + 1))
     button.title = `Head ${head + 1}: press to turn it on or off, twice to show it alone`
     button.onclick = (event) => (event.shiftKey ? isolate(head) : toggle(head))
     button.ondblclick = () => isolate(head)
@@ -130,11 +130,11 @@ function makeSwatches(count, onHeads, onPoint) {
     button.onpointerleave = () => onPoint(null)
     return button
   })
-  make(line, "button", "plain", "All").onclick = () => onHeads(all)
-  const few = make(null, "span", "few")
+  el(line, "button", "plain", "All").onclick = () => onHeads(all)
+  const few = el(null, "span", "few")
   const choices = { None: () => [], Invert: () => all.filter((head) => !on.includes(head)) }
   for (const [name, heads] of Object.entries(choices))
-    make(few, "button", "plain", name).onclick = () => onHeads(heads())
+    el(few, "button", "plain", name).onclick = () => onHeads(heads())
   return {
     node,
     few,
@@ -142,7 +142,7 @@ function makeSwatches(count, onHeads, onPoint) {
       on = heads
       buttons.forEach((button, head) => {
         button.style.setProperty("--head", colours[head])
-        describe(button, { "aria-pressed": on.includes(head) })
+        setAttrs(button, { "aria-pressed": on.includes(head) })
       })
     },
   }

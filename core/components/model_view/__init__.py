@@ -10,22 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.attention_table import side_of
-from core.analysis.layers import rows_of
+from core.analysis.layers import place_layers
 from core.analysis.model_map import ModelMap
 from core.components.packing import pack, patch_sprite
 from core.components.reported_state import as_index, as_mapping
-from core.components.scripts import register
+from core.components.scripts import register_component
 from core.model.trace import Trace
 from core.vocabulary import Layered
 
-_model_view = register("model_view")
+_model_view = register_component("model_view")
 
 MAX_LINES = 500  # in a tile: about six per pixel of its height
 MAX_ENLARGED_LINES = 2000  # in an enlarged tile
 
 
 @dataclass(frozen=True)
-class Look:
+class Appearance:
     """How the tiles are drawn.
 
     Attributes
@@ -59,7 +59,7 @@ class Marks:
 def view_data(
     shown: ModelMap,
     trace: Trace,
-    look: Look,
+    look: Appearance,
     marks: Marks | None = None,
     picture: Mapping[str, Any] | None = None,
 ) -> bytes:
@@ -118,5 +118,5 @@ def show_model_view(data: bytes, layers: int, heads: int, *, key: str) -> tuple[
 
 def _gaps(layered: Layered) -> list[tuple[int, str]]:
     """Layers that do not attend: how many that do come before them, and their numbers."""
-    rows = rows_of(layered)
+    rows = place_layers(layered)
     return [(sum(each < gap.place for each in rows.places), gap.name) for gap in rows.gaps]

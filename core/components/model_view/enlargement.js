@@ -3,9 +3,9 @@
 
 import {
   clamp,
-  describe,
-  make,
-  place,
+  setAttrs,
+  el,
+  setPx,
   placeOf,
   sizeCanvas,
   strokeLine,
@@ -36,15 +36,15 @@ const READY = "Point at a token to see its attention alone."
 
 /** @param {HTMLElement} parent @param {ModelView} view */
 export function createPanel(parent, view) {
-  const panel = describe(make(parent, "div", "panel"), { "aria-hidden": true }) // the cell's own label says the same
-  const heading = make(panel, "div", "heading")
-  const title = make(heading, "b", "title")
-  const score = make(heading, "span", "about")
-  const canvas = make(panel, "canvas", "large")
-  const list = make(panel, "ol", "pairs")
-  const note = make(panel, "div", "note")
+  const panel = setAttrs(el(parent, "div", "panel"), { "aria-hidden": true }) // the cell's own label says the same
+  const heading = el(panel, "div", "heading")
+  const title = el(heading, "b", "title")
+  const score = el(heading, "span", "about")
+  const canvas = el(panel, "canvas", "large")
+  const list = el(panel, "ol", "pairs")
+  const note = el(panel, "div", "note")
   panel.hidden = true
-  const empty = make(parent, "div", "empty", "Point at a tile to enlarge it here.")
+  const empty = el(parent, "div", "empty", "Point at a tile to enlarge it here.")
   empty.hidden = true
   /** @type {Head} */
   let head
@@ -98,7 +98,7 @@ export function createPanel(parent, view) {
     moveBeside(tile, stage) {
       const box = panel.getBoundingClientRect()
       if (spot === "over")
-        place(panel, besideTile(tile, stage, box, window.innerHeight, zoomOf(panel)))
+        setPx(panel, besideTile(tile, stage, box, window.innerHeight, zoomOf(panel)))
     },
     /** @param {Spot} where @param {number} width the most pixels it may take */
     setSpot(where, width) {
@@ -183,14 +183,14 @@ function aloneTile({ shape, block }, tile, { side, index }) {
 
 /** @param {Pair} pair @param {Patches | null} patches */
 function pairLine({ from, to, text }, patches) {
-  const line = make(null, "li")
+  const line = el(null, "li")
   for (const [className, words] of [
     ["from", from],
     ["", " → "],
     ["to", to],
     ["weight", text],
   ])
-    addPatch(make(line, "span", className, words), words, patches, PATCH)
+    addPatch(el(line, "span", className, words), words, patches, PATCH)
   return line
 }
 

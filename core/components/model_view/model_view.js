@@ -1,7 +1,7 @@
 // The model view: every head of a model as a tile, layers down, heads across. State and structure are here, pixels in
 // and places in tiles.js, the enlargement in enlargement.js.
 
-import { describe, make, pointer, ratioOf, sizeCanvas, windowFor } from "../shared/dom.js"
+import { setAttrs, el, pointer, ratioOf, sizeCanvas, windowFor } from "../shared/dom.js"
 import { HeadGrid } from "../shared/head_grid.js"
 import { parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
@@ -67,10 +67,10 @@ export class ModelView extends View {
   /** @param {Component} component */
   constructor(component) {
     super(component)
-    const bar = make(this.root, "div", "bar")
-    this.legend = make(bar, "span", "legend")
-    this.stage = make(this.root, "div", "stage")
-    this.scroller = make(this.stage, "div", "scroller")
+    const bar = el(this.root, "div", "bar")
+    this.legend = el(bar, "span", "legend")
+    this.stage = el(this.root, "div", "stage")
+    this.scroller = el(this.stage, "div", "scroller")
     this.panel = createPanel(this.stage, this)
     this.grid = new HeadGrid(this, this.scroller, {
       point: (tile, isByKeys) => {
@@ -80,7 +80,7 @@ export class ModelView extends View {
       pin: (tile) => this.press(tile),
       release: () => this.panel.hide(),
     })
-    this.hint = make(this.root, "div", "hint")
+    this.hint = el(this.root, "div", "hint")
     const { panel } = this
     const world = this.grid.node
     this.listen(world, "pointerdown", (event) => {
@@ -142,7 +142,7 @@ export class ModelView extends View {
     const { grid, data, size } = this
     const heads = Array.from({ length: data.heads }, (_, head) => head)
     const top = grid.addRow(TILE.head)
-    describe(make(top, "span", "corner"), { role: "presentation" })
+    setAttrs(el(top, "span", "corner"), { role: "presentation" })
     for (const head of heads) addLabel(top, "columnheader", `H${head + 1}`)
     data.layerLabels.forEach((number, layer) => {
       this.addGap(silentBefore(data, layer))
@@ -156,12 +156,12 @@ export class ModelView extends View {
   /** Layers that do not attend. @param {string} numbers empty for none */
   addGap(numbers) {
     if (!numbers) return
-    const gap = describe(make(this.grid.node, "div", "silent"), {
+    const gap = setAttrs(el(this.grid.node, "div", "silent"), {
       role: "presentation",
       title: `Without attention: ${numbers}`,
     })
     Object.assign(gap.style, { height: `${TILE.silent}px` })
-    make(gap, "span", "", numbers)
+    el(gap, "span", "", numbers)
   }
 
   /** @param {HTMLElement} parent @param {Cell} place */
@@ -178,7 +178,7 @@ export class ModelView extends View {
     const isClosest = data.lit.length === 0 && data.closest === index
     if (!data.lit[index] && !isClosest) return
     node.classList.add(isClosest ? "closest" : "lit")
-    make(node, "span", "score", data.score[index].toFixed(2))
+    el(node, "span", "score", data.score[index].toFixed(2))
   }
 
   /** @param {Cell} place @returns {Head} */
@@ -221,15 +221,15 @@ export class ModelView extends View {
     const { data, theme, legend } = this
     this.hint.textContent = HINT[this.component.standalone ? "file" : pointer()]
     legend.replaceChildren()
-    make(legend, "span", "", data.draw === "lines" ? "a line's weight" : "a cell's weight")
-    const ramp = make(legend, "span", "ramp")
+    el(legend, "span", "", data.draw === "lines" ? "a line's weight" : "a cell's weight")
+    const ramp = el(legend, "span", "ramp")
     ramp.style.background = `linear-gradient(to right, ${theme.paper}, ${theme.ink})`
     let last = -1
     for (const weight of SCALE) {
       const share =
         data.draw === "lines" ? OPACITY[Math.round(255 * Math.sqrt(weight))] : Math.sqrt(weight)
       if (share - last < MIN_APART) continue
-      make(ramp, "i", "", String(weight)).style.left = `${100 * share}%`
+      el(ramp, "i", "", String(weight)).style.left = `${100 * share}%`
       last = share
     }
   }
@@ -274,7 +274,7 @@ export class ModelView extends View {
   /** Open a head; a finger first enlarges it. @param {Cell} tile */
   press(tile) {
     const { layer, head, name } = this.headIn(tile)
-    if (!this.isTouch || this.panel.isShown(name)) return this.tell("open", { layer, head })
+    if (!this.isTouch || this.panel.isShown(name)) return this.sendReport("open", { layer, head })
     this.enlarge(tile, true)
     this.panel.node.scrollIntoView({ block: "nearest" })
   }
@@ -282,7 +282,7 @@ export class ModelView extends View {
 
 /** @param {HTMLElement} parent @param {string} role @param {string} text */
 function addLabel(parent, role, text) {
-  describe(make(parent, "span", `label ${role}`, text), { role })
+  setAttrs(el(parent, "span", `label ${role}`, text), { role })
 }
 
 /** From the paper to the ink, to the colour of what was searched for, and faintly to the ink. @param {Theme} theme */

@@ -11,10 +11,10 @@ from core.analysis.model_map import PAIR_FILTERS, PairFilter
 from core.analysis.neuron import NeuronHead
 from core.components.packing import pack_layers, sides_of
 from core.components.reported_state import as_index, changes, reported, state_to_send
-from core.components.scripts import register
+from core.components.scripts import register_component
 from core.model.trace import Token
 
-_neuron_view = register("neuron_view")
+_neuron_view = register_component("neuron_view")
 
 
 @dataclass(frozen=True)

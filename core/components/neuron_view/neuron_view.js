@@ -4,9 +4,9 @@
 
 import {
   clamp,
-  describe,
-  make,
-  place,
+  setAttrs,
+  el,
+  setPx,
   placeOf,
   scrolledTo,
   setParts,
@@ -53,8 +53,8 @@ export class NeuronView extends View {
   constructor(component) {
     super(component)
     this.ui = makeParts(this.root)
-    this.lines = describe(make(null, "canvas", "lines"), { "aria-hidden": true }) // numbers say the same
-    this.vectors = describe(make(null, "canvas"), { "aria-hidden": true }) // arrow keys read its cells
+    this.lines = setAttrs(el(null, "canvas", "lines"), { "aria-hidden": true }) // numbers say the same
+    this.vectors = setAttrs(el(null, "canvas"), { "aria-hidden": true }) // arrow keys read its cells
     const { scroller } = this.ui
     this.listen(scroller, "scroll", () => this.nextFrame(() => this.drawRows()), { passive: true })
     /** @type {Focus<Cell>} row -1 is the query's; columns as layout.js counts them */
@@ -79,14 +79,14 @@ export class NeuronView extends View {
     cancelAnimationFrame(this.linesFrame)
   }
 
-  /** @param {Sent} sent @param {boolean} isSent */
-  update({ query, pairKey, byContribution, pairs, ...data }, isSent) {
+  /** @param {Sent} sent @param {boolean} isFromServer */
+  update({ query, pairKey, byContribution, pairs, ...data }, isFromServer) {
     const before = { head: this.head, view: this.view }
     const isSame = before.head && JSON.stringify(before.head.sides) === JSON.stringify(data.sides)
     const layer = readLayer(data, 0)
     const tokens = bothSides(data.sides)
     this.head = { ...data, ...layer, tokens, limits: colourLimits(layer) }
-    if (isSent) this.chosen = { query, pairKey, byContribution, pairs }
+    if (isFromServer) this.chosen = { query, pairKey, byContribution, pairs }
     if (!isSame) this.focus.id = this.pointed = null
     this.view = viewOf(this.head, this.chosen, this.pointed)
     this.layOut()
@@ -101,7 +101,7 @@ export class NeuronView extends View {
     this.view = viewOf(this.head, this.chosen, this.pointed)
     if (this.view.keptQuery === null) this.chosen.query = null // a query that the pairs leave out is released
     this.layOut()
-    this.tell("view", this.chosen)
+    this.sendReport("view", this.chosen)
   }
 
   /** Show another query while it is pointed at; null goes back to the one that is kept, or to all. @param {number | null} query */
@@ -164,8 +164,8 @@ export class NeuronView extends View {
     ui.world.style.setProperty("--k", String(k))
     ui.world.style.setProperty("--dot", String(first))
     root.classList.toggle("phone", sizes.isPhone)
-    place(ui.body, { height: rowCount * row })
-    describe(ui.scroller, {
+    setPx(ui.body, { height: rowCount * row })
+    setAttrs(ui.scroller, {
       "aria-rowcount": rowCount + 2,
       "aria-colcount": this.layout.columns.length,
     })
@@ -179,7 +179,7 @@ export class NeuronView extends View {
     if (!this.layout) return
     const query =
       view.query === null ? "all queries" : `query ${head.tokens.queries.labels[view.query]}`
-    describe(ui.scroller, {
+    setAttrs(ui.scroller, {
       "aria-label": `${head.where}: ${query} and the keys of ${view.keys.length} tokens`,
     })
     drawHeads(this)
@@ -208,7 +208,7 @@ export class NeuronView extends View {
   /** @param {HTMLCanvasElement} canvas @param {Span} span of rows that it covers @param {number} width */
   spanCanvas(canvas, { first, last }, width) {
     const { row } = this.layout
-    const pen = sizeCanvas(place(canvas, { top: first * row }), width, (last - first) * row)
+    const pen = sizeCanvas(setPx(canvas, { top: first * row }), width, (last - first) * row)
     pen.clearRect(0, 0, width, (last - first) * row)
     return pen
   }
@@ -320,7 +320,7 @@ export class NeuronView extends View {
     const { cell } = this
     this.mark()
     const [kind, words] = cell ? ["", this.wordsOf(cell).join(" · ")] : ["hint", HINT]
-    this.ui.reading.replaceChildren(make(null, "span", kind, words))
+    this.ui.reading.replaceChildren(el(null, "span", kind, words))
   }
 
   /** Bands along the column and the row of the cell that is pointed at, and a frame around it. */
@@ -333,7 +333,7 @@ export class NeuronView extends View {
     /** @type {(parent: Element, name: string, column: number) => HTMLElement} */
     const show = (parent, name, column) => {
       const { left, width } = layout.columns[column]
-      return place(make(parent, "div", name), { left, width })
+      return setPx(el(parent, "div", name), { left, width })
     }
     const { kind, dim } = layout.columns[cell.column]
     if (dim >= 0) {
@@ -343,18 +343,18 @@ export class NeuronView extends View {
     }
     const isInRow = cell.row >= 0 && cell.column > 0
     if (isInRow)
-      place(make(ui.body, "div", "band across"), { top: cell.row * layout.row, height: layout.row })
+      setPx(el(ui.body, "div", "band across"), { top: cell.row * layout.row, height: layout.row })
     const selector = `.row[aria-rowindex="${cell.row + 3}"]`
     const row = cell.row < 0 ? ui.strip : ui.body.querySelector(selector)
     if (!row) return
     row.classList.toggle("on", isInRow)
     const name = cell.column < TOKENS ? "active unseen" : "active" // the token's own colours show it
-    describe(place(show(row, name, cell.column), { top: 1, bottom: 1 }), {
+    setAttrs(setPx(show(row, name, cell.column), { top: 1, bottom: 1 }), {
       id: "active-cell",
       role: "gridcell",
       "aria-colindex": cell.column + 1,
       "aria-label": this.wordsOf(cell).join(", "),
     })
-    describe(ui.scroller, { "aria-activedescendant": "active-cell" })
+    setAttrs(ui.scroller, { "aria-activedescendant": "active-cell" })
   }
 }

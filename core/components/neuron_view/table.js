@@ -1,7 +1,7 @@
 // The neuron view's table as elements of the page: its bar, its head, the query's row, the rows of tokens.
 
 import { makeSegments } from "../shared/controls.js"
-import { describe, make, place, sizeCanvas } from "../shared/dom.js"
+import { setAttrs, el, setPx, sizeCanvas } from "../shared/dom.js"
 import { addPatch } from "../shared/patches.js"
 import { offeredPairs } from "../shared/sentences.js"
 import { drawRunningSum, drawStrip } from "./drawing.js"
@@ -17,17 +17,17 @@ const STRIP = { top: 16, height: 40 } // pixels, of the query's cells and the ru
 
 /** @param {HTMLElement} root */
 export function makeParts(root) {
-  const bar = make(root, "div", "bar")
-  const controls = make(bar, "div", "controls")
-  const legends = make(bar, "div", "legends")
-  const scroller = describe(make(root, "div", "scroller"), { tabindex: 0, role: "grid" })
-  const world = make(scroller, "div", "world")
-  const top = make(world, "div", "top")
-  const heads = describe(make(top, "div", "line heads"), { role: "row", "aria-rowindex": 1 })
-  const strip = describe(make(top, "div", "line strip"), { role: "row", "aria-rowindex": 2 })
-  const body = make(world, "div", "body")
-  const sentence = make(root, "p", "sentence")
-  const reading = describe(make(root, "p", "reading"), { "aria-live": "polite" })
+  const bar = el(root, "div", "bar")
+  const controls = el(bar, "div", "controls")
+  const legends = el(bar, "div", "legends")
+  const scroller = setAttrs(el(root, "div", "scroller"), { tabindex: 0, role: "grid" })
+  const world = el(scroller, "div", "world")
+  const top = el(world, "div", "top")
+  const heads = setAttrs(el(top, "div", "line heads"), { role: "row", "aria-rowindex": 1 })
+  const strip = setAttrs(el(top, "div", "line strip"), { role: "row", "aria-rowindex": 2 })
+  const body = el(world, "div", "body")
+  const sentence = el(root, "p", "sentence")
+  const reading = setAttrs(el(root, "p", "reading"), { "aria-live": "polite" })
   return { controls, legends, sentence, scroller, world, heads, strip, body, reading }
 }
 
@@ -59,13 +59,13 @@ export function drawBar(shown) {
 
 /** @param {string} name @param {number} limit @param {Shown["colours"]} colours */
 function drawLegend(name, limit, { steps }) {
-  const legend = make(null, "span", "legend")
+  const legend = el(null, "span", "legend")
   legend.title = `Colours end at ±${limit}, the 99th percentile of their magnitudes; larger ones share the last colour.`
-  make(legend, "b", "", name)
-  make(legend, "span", "", `≤ −${limit}`)
+  el(legend, "b", "", name)
+  el(legend, "span", "", `≤ −${limit}`)
   const stops = [0, 50, 100, 127, 154, 204, 255].map((step) => steps[step].css)
-  make(legend, "span", "ramp").style.background = `linear-gradient(to right, ${stops})`
-  make(legend, "span", "", `≥ ${limit}`)
+  el(legend, "span", "ramp").style.background = `linear-gradient(to right, ${stops})`
+  el(legend, "span", "", `≥ ${limit}`)
   return legend
 }
 
@@ -81,9 +81,9 @@ export function drawHeads({ ui, head, view, layout: { isPhone } }) {
   const score = head.softcap ? `${head.softcap} tanh(${scaled} ÷ ${head.softcap})` : scaled
   /** @type {(className: string, name: string, equation: string) => void} */
   const addTitle = (className, name, equation) => {
-    const node = describe(make(ui.heads, "div", className), { role: "columnheader" })
-    make(node, "b", "", name)
-    make(node, "small", "", equation).title = equation
+    const node = setAttrs(el(ui.heads, "div", className), { role: "columnheader" })
+    el(node, "b", "", name)
+    el(node, "small", "", equation).title = equation
   }
   addTitle("asking", isPhone ? head.where : `${head.where} · query`, "token i; lines: aᵢⱼ")
   addTitle("label", "Key", "token j")
@@ -107,29 +107,29 @@ export function drawStripRow(shown) {
   const { ui, head, view, layout } = shown
   const { query, pair } = view
   ui.strip.replaceChildren()
-  const label = describe(make(ui.strip, "div", "asked"), { role: "rowheader" })
+  const label = setAttrs(el(ui.strip, "div", "asked"), { role: "rowheader" })
   if (query === null) {
-    make(label, "small", "", "all queries")
-    describe(make(ui.strip, "div", "absent"), { role: "gridcell" }).append(
+    el(label, "small", "", "all queries")
+    setAttrs(el(ui.strip, "div", "absent"), { role: "gridcell" }).append(
       "The query's vector, its products with the keys, scores and attention appear here.",
     )
     return
   }
-  make(label, "small", "", query === view.keptQuery ? "query i" : "query i, press to pin")
+  el(label, "small", "", query === view.keptQuery ? "query i" : "query i, press to pin")
   const name = head.tokens.queries.labels[query]
-  make(label, "span", "q", name).title = name
-  const drawing = describe(make(ui.strip, "canvas"), {
+  el(label, "span", "q", name).title = name
+  const drawing = setAttrs(el(ui.strip, "canvas"), {
     role: "gridcell",
     "aria-label":
       "The query's vector, and the running sum of the pair's products; arrow keys read them",
   })
   const width = 2 * layout.block + layout.gap
   drawStripCells(sizeCanvas(drawing, width, STRIP.top + STRIP.height + 4), shown)
-  const ticks = describe(make(ui.strip, "div", "ticks"), { "aria-hidden": true })
-  if (view.byContribution) make(ticks, "span", "all", pair ? "largest |q × k| first →" : "")
+  const ticks = setAttrs(el(ui.strip, "div", "ticks"), { "aria-hidden": true })
+  if (view.byContribution) el(ticks, "span", "all", pair ? "largest |q × k| first →" : "")
   else
     for (const dim of tickedDimensions(head.dim, layout.cell))
-      place(make(ticks, "span", "", String(dim)), { left: (dim - 0.5) * layout.cell })
+      setPx(el(ticks, "span", "", String(dim)), { left: (dim - 0.5) * layout.cell })
 }
 
 /** The query's vector, and the running sum of its products with the pair's key. @param {CanvasRenderingContext2D} pen @param {Shown} shown */
@@ -146,21 +146,21 @@ function drawStripCells(pen, shown) {
 /** A token that asks, one that is asked, and its numbers. Where sentences differ in length, some rows have only one of the two. @param {NeuronView} shown @param {number} row */
 export function drawRow({ head, view, layout }, row) {
   const { row: height } = layout
-  const node = make(null, "div", "line row")
-  place(node, { top: row * height, height, lineHeight: height })
-  describe(node, { role: "row", "aria-rowindex": row + 3 })
+  const node = el(null, "div", "line row")
+  setPx(node, { top: row * height, height, lineHeight: height })
+  setAttrs(node, { role: "row", "aria-rowindex": row + 3 })
   /** @type {(side: Side) => boolean} whether the second sentence begins in this row */
   const isSecond = (side) => {
     const { segments } = head.tokens[side]
     return row > 0 && segments[view[side][row]] > segments[view[side][row - 1]]
   }
   const [query, { labels }] = [view.queries[row], head.tokens.queries]
-  const asking = describe(make(node, "div", "asking", labels[query]), { role: "gridcell" })
+  const asking = setAttrs(el(node, "div", "asking", labels[query]), { role: "gridcell" })
   if (query !== undefined) {
     const isKept = query === view.keptQuery
     addPatch(asking, labels[query], head.patches, PATCH, true)
     asking.title = `${labels[query]} · position ${query + 1} · ${isKept ? "press to unpin it" : "press to pin it"}`
-    describe(asking, { "aria-selected": isKept })
+    setAttrs(asking, { "aria-selected": isKept })
     asking.classList.toggle("query", query === view.query)
     asking.classList.toggle("second", isSecond("queries"))
   }
@@ -174,16 +174,16 @@ function drawKey(node, { head, view }, key, isSecond) {
   node.classList.toggle("pair", key === view.key)
   node.classList.toggle("masked", !mayAttend)
   const name = head.tokens.keys.labels[key]
-  const label = make(node, "div", isSecond ? "label second" : "label", name)
-  describe(addPatch(label, name, head.patches, PATCH), { role: "rowheader" })
+  const label = el(node, "div", isSecond ? "label second" : "label", name)
+  setAttrs(addPatch(label, name, head.patches, PATCH), { role: "rowheader" })
   label.title = `${name} · position ${key + 1}`
   const { dots, scores, weights } = view.row ?? {}
   /** @type {(values: ArrayLike<number> | undefined, digits: number) => string} */
   const format = (values, digits) => (!values ? "" : mayAttend ? rounded(values[key], digits) : "–")
-  describe(make(node, "div", "number dot", format(dots, 2)), { role: "gridcell" })
-  describe(make(node, "div", "number score", format(scores, 2)), { role: "gridcell" })
-  const weight = describe(make(node, "div", "weight"), { role: "gridcell" })
+  setAttrs(el(node, "div", "number dot", format(dots, 2)), { role: "gridcell" })
+  setAttrs(el(node, "div", "number score", format(scores, 2)), { role: "gridcell" })
+  const weight = setAttrs(el(node, "div", "weight"), { role: "gridcell" })
   if (!weights) return
-  make(weight, "i").style.setProperty("--weight", String(weights[key]))
-  make(weight, "span", "", format(weights, 3))
+  el(weight, "i").style.setProperty("--weight", String(weights[key]))
+  el(weight, "span", "", format(weights, 3))
 }

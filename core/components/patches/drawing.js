@@ -1,6 +1,6 @@
 // The image with its grid, and over it the heat of one token's attention and frames; how large pictures are in a window.
 
-import { clamp, newCanvas, penOf } from "../shared/dom.js"
+import { clamp, newCanvas, ctx2d } from "../shared/dom.js"
 import { photoOf } from "../shared/photo.js"
 import { isPatch } from "./attention.js"
 
@@ -24,7 +24,7 @@ const SMALL = { min: 24, max: 62, gap: 3, names: 34 } // pixels of those of all 
 export function enlarge(pixels, grid, cell) {
   const ratio = Math.max(2, window.devicePixelRatio || 1) * cell
   const canvas = newCanvas(grid.columns * ratio, grid.rows * ratio)
-  const pen = penOf(canvas)
+  const pen = ctx2d(canvas)
   pen.imageSmoothingEnabled = false
   pen.drawImage(photoOf(pixels, grid), 0, 0, canvas.width, canvas.height)
   return canvas

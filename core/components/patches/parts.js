@@ -1,7 +1,7 @@
 // The parts of the view: controls, the large picture with its words, the small pictures.
 
 import { makeSegments, makeSwitch } from "../shared/controls.js"
-import { describe, make, makeTip } from "../shared/dom.js"
+import { setAttrs, el, makeTip } from "../shared/dom.js"
 import { makeTiles } from "./tiles.js"
 
 /** @import { PatchesView } from "./patches.js" */
@@ -23,7 +23,7 @@ const DIRECTIONS = [
 export class Parts {
   /** @param {HTMLElement} root @param {PatchesView} view */
   constructor(root, view) {
-    const bar = make(root, "div", "bar")
+    const bar = el(root, "div", "bar")
     this.direction = makeSegments("Show", DIRECTIONS, (value) => view.change({ direction: value }))
     this.only = makeSwitch(
       "Only patches",
@@ -31,30 +31,30 @@ export class Parts {
       (on) => view.change({ only_patches: on }),
     )
     bar.append(this.direction.node, this.only.node)
-    const body = make(root, "div", "body")
-    this.stage = make(body, "div", "stage")
-    this.frame = describe(make(this.stage, "div", "frame"), {
+    const body = el(root, "div", "body")
+    this.stage = el(body, "div", "stage")
+    this.frame = setAttrs(el(this.stage, "div", "frame"), {
       tabindex: 0,
       role: "application",
       "aria-roledescription": "image of patches",
     })
-    this.sheet = describe(make(this.frame, "canvas", "sheet"), { "aria-hidden": true })
-    const scale = make(this.stage, "div", "scale")
-    make(scale, "span", "", "0")
-    this.ramp = make(scale, "span", "ramp")
-    this.high = make(scale, "span", "top")
-    this.uniform = make(scale, "span", "uniform")
-    this.chips = make(this.stage, "div", "chips")
-    describe(this.chips, { role: "group", "aria-label": "Tokens that are not patches" })
-    this.sentence = describe(make(this.stage, "p", "sentence"), { role: "status" })
-    this.hint = make(this.stage, "p", "hint")
-    this.classes = make(this.stage, "p", "classes")
-    const heads = make(body, "div", "heads")
-    this.layerTitle = make(heads, "p", "title")
+    this.sheet = setAttrs(el(this.frame, "canvas", "sheet"), { "aria-hidden": true })
+    const scale = el(this.stage, "div", "scale")
+    el(scale, "span", "", "0")
+    this.ramp = el(scale, "span", "ramp")
+    this.high = el(scale, "span", "top")
+    this.uniform = el(scale, "span", "uniform")
+    this.chips = el(this.stage, "div", "chips")
+    setAttrs(this.chips, { role: "group", "aria-label": "Tokens that are not patches" })
+    this.sentence = setAttrs(el(this.stage, "p", "sentence"), { role: "status" })
+    this.hint = el(this.stage, "p", "hint")
+    this.classes = el(this.stage, "p", "classes")
+    const heads = el(body, "div", "heads")
+    this.layerTitle = el(heads, "p", "title")
     this.ofLayer = makeTiles(heads, "layer", "The heads of the layer")
-    this.allTitle = make(heads, "p", "title")
-    const all = make(heads, "div", "all")
-    this.layerNames = describe(make(all, "div", "names"), { "aria-hidden": true })
+    this.allTitle = el(heads, "p", "title")
+    const all = el(heads, "div", "all")
+    this.layerNames = setAttrs(el(all, "div", "names"), { "aria-hidden": true })
     this.ofAll = makeTiles(all, "every", "All heads of all layers")
     this.tip = makeTip(root)
   }
@@ -65,9 +65,9 @@ export function makeChips(parent, special, view) {
   const chips = [...special.keys()]
     .filter((position) => special[position])
     .map((position) => {
-      const node = make(null, "button", "chip")
-      make(node, "span", "", view.names[position])
-      const value = make(node, "span", "number")
+      const node = el(null, "button", "chip")
+      el(node, "span", "", view.names[position])
+      const value = el(node, "span", "number")
       node.onclick = () => view.pin(position)
       node.onpointerenter = (event) => {
         if (event.pointerType === "mouse") view.point(position, event)

@@ -3,8 +3,8 @@
 
 import {
   clamp,
-  describe,
-  place,
+  setAttrs,
+  setPx,
   placeOf,
   setParts,
   sizeCanvas,
@@ -97,11 +97,11 @@ export class PatchesView extends View {
     this.listen(frame, "blur", () => this.point(null))
   }
 
-  /** @param {Data} data @param {boolean} isSent */
-  update(data, isSent) {
+  /** @param {Data} data @param {boolean} isFromServer */
+  update(data, isFromServer) {
     const isOther = this.data?.stamp !== data.stamp
     this.data = data
-    if (isSent) this.state = { ...data.view }
+    if (isFromServer) this.state = { ...data.view }
     this.names = namesOf(data.sides.queries.labels)
     if (isOther) {
       this.pointed = null
@@ -120,7 +120,7 @@ export class PatchesView extends View {
   change(change) {
     Object.assign(this.state, change)
     this.layOut()
-    this.tell("view", this.state)
+    this.sendReport("view", this.state)
   }
 
   /** Layers that are here, from 0. */
@@ -160,7 +160,7 @@ export class PatchesView extends View {
     if (!this.width) return
     const index = data.layerLabels.indexOf(Number(state.layer))
     const isHere = this.sent.includes(index)
-    describe(ui.frame, { "aria-busy": !isHere })
+    setAttrs(ui.frame, { "aria-busy": !isHere })
     if (!isHere) return // the server has been asked
     if (this.isStale || this.layer.index !== index) this.layer = readLayer(data, index)
     this.isStale = false
@@ -183,8 +183,8 @@ export class PatchesView extends View {
     const { isWide, cell, stage, columns, small } = sizesFor(width, height, grid, data.heads)
     Object.assign(this, { cell, columns, small })
     root.classList.toggle("narrow", !isWide)
-    place(ui.stage, { width: stage })
-    place(ui.frame, { width: cell * grid.columns, height: cell * grid.rows })
+    setPx(ui.stage, { width: stage })
+    setPx(ui.frame, { width: cell * grid.columns, height: cell * grid.rows })
     const key = `${data.stamp} ${cell}`
     if (this.photoOf !== key) this.photo = enlarge(pixels, grid, cell)
     this.photoOf = key
@@ -230,9 +230,9 @@ export class PatchesView extends View {
     ui.uniform.textContent = `uniform baseline ${weightText(1 / (asked.onlyPatches ? data.grid.count : names.length))}`
     const verb = asked.direction === "from" ? "attends to" : "gets"
     const said = parts.slice(2).map(([text]) => text)
-    describe(ui.frame, { "aria-label": `${where}: ${names[active]} ${verb} ${said.join("")}` })
+    setAttrs(ui.frame, { "aria-label": `${where}: ${names[active]} ${verb} ${said.join("")}` })
     for (const { node, position, value } of this.chips) {
-      describe(node, { "aria-pressed": position === pinned })
+      setAttrs(node, { "aria-pressed": position === pinned })
       node.classList.toggle("active", position === active)
       value.textContent =
         asked.onlyPatches && asked.direction === "from" ? "left out" : weightText(weights[position])

@@ -1,7 +1,7 @@
 // The small pictures beside the image: the active token in every head of the layer, and in all heads of all layers, one head's
 // attention each, a pixel a patch, over the darkened image. They are buttons; arrow keys move among them.
 
-import { clamp, describe, make, penOf } from "../shared/dom.js"
+import { clamp, setAttrs, el, ctx2d } from "../shared/dom.js"
 import { readLayer } from "../shared/layer.js"
 import { weightText } from "../shared/weight_words.js"
 import { chosenWeights, headWeights, strongestPatch } from "./attention.js"
@@ -34,7 +34,7 @@ export function darkened(colours) {
 
 /** @param {HTMLElement} parent @param {string} className @param {string} label */
 export function makeTiles(parent, className, label) {
-  const node = describe(make(parent, "div", `tiles ${className}`), {
+  const node = setAttrs(el(parent, "div", `tiles ${className}`), {
     role: "group",
     "aria-label": label,
   })
@@ -62,9 +62,9 @@ export function makeTiles(parent, className, label) {
   const build = (count) => {
     stop = clamp(stop, 0, count - 1)
     buttons = Array.from({ length: count }, (_, i) => {
-      const button = make(null, "button", "tile")
-      make(button, "canvas")
-      make(button, "span", "caption")
+      const button = el(null, "button", "tile")
+      el(button, "canvas")
+      el(button, "span", "caption")
       button.onclick = () => tiles[i].open()
       button.tabIndex = i === stop ? 0 : -1
       return button
@@ -89,10 +89,10 @@ export function makeTiles(parent, className, label) {
 function drawTile(button, { name, caption, weights, top, isOn, note }, look) {
   const canvas = /** @type {HTMLCanvasElement} */ (button.querySelector("canvas"))
   const words = /** @type {HTMLElement} */ (button.querySelector(".caption"))
-  describe(button, { "aria-pressed": isOn, title: `${name}: ${note}` })
+  setAttrs(button, { "aria-pressed": isOn, title: `${name}: ${note}` })
   if (caption)
     button.removeAttribute("aria-label") // it is called what it shows
-  else describe(button, { "aria-label": `${name}: ${note}` })
+  else setAttrs(button, { "aria-label": `${name}: ${note}` })
   words.textContent = caption
   words.hidden = !caption
   paintTile(canvas, weights, top, look)
@@ -110,7 +110,7 @@ function paintTile(canvas, weights, top, { grid, dark, heat }) {
       image.data[4 * patch + i] = dark[3 * patch + i] * (1 - share) + heat[i] * share
     image.data[4 * patch + 3] = 255
   }
-  penOf(canvas).putImageData(image, 0, 0)
+  ctx2d(canvas).putImageData(image, 0, 0)
 }
 
 /** @param {PatchesView} view */
@@ -125,7 +125,7 @@ export function drawBeside(view) {
   ui.allTitle.textContent = tiles.length ? `${whose} in all heads of all layers` : ""
   const labels = tiles.length ? data.layerLabels.map((number) => `L${number}`) : []
   if (ui.layerNames.childElementCount !== labels.length)
-    ui.layerNames.replaceChildren(...labels.map((label) => make(null, "span", "", label)))
+    ui.layerNames.replaceChildren(...labels.map((label) => el(null, "span", "", label)))
   ui.layerNames.style.setProperty("--tile", `${small}px`)
 }
 

@@ -11,10 +11,10 @@ import numpy as np
 from core.analysis.rollout import Paths
 from core.components.packing import pack, sides_of, stamp_of
 from core.components.reported_state import as_index, reported
-from core.components.scripts import register
+from core.components.scripts import register_component
 from core.model.trace import Trace
 
-_paths = register("paths")
+_paths = register_component("paths")
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 // Where a token comes from: tokens as rows, layers as columns, and the flow from the token on the right back to the text on
 // the left. What is pointed at is worked out here; another token is asked of the server.
 
-import { clamp, describe, make, place, placeOf, sizeCanvas } from "../shared/dom.js"
+import { clamp, setAttrs, el, setPx, placeOf, sizeCanvas } from "../shared/dom.js"
 import { Focus } from "../shared/focus.js"
 import { readTheme } from "../shared/scales.js"
 import { bothSides } from "../shared/sentences.js"
@@ -45,15 +45,15 @@ class PathsView extends View {
   /** @param {Component} component */
   constructor(component) {
     super(component)
-    this.scroller = make(this.root, "div", "scroller")
-    const world = make(this.scroller, "div", "world")
-    this.axis = make(world, "div", "axis")
-    this.left = describe(make(world, "div", "column sources"), {
+    this.scroller = el(this.root, "div", "scroller")
+    const world = el(this.scroller, "div", "world")
+    this.axis = el(world, "div", "axis")
+    this.left = setAttrs(el(world, "div", "column sources"), {
       role: "group",
       "aria-label": "What the token comes from; arrow keys move, Enter follows another token",
     })
-    this.sheet = describe(make(world, "canvas", "sheet"), { "aria-hidden": true }) // labels and tips say the same
-    this.right = make(world, "div", "column")
+    this.sheet = setAttrs(el(world, "canvas", "sheet"), { "aria-hidden": true }) // labels and tips say the same
+    this.right = el(world, "div", "column")
     /** @type {Focus<Spot>} a label on the right is of layer -1: it shows no lines */
     this.focus = new Focus(this, world, {
       idOf: labelOf,
@@ -74,7 +74,7 @@ class PathsView extends View {
     const isNew = this.data?.stamp !== data.stamp || this.data.target !== data.target
     const { labels } = bothSides(data.sides).queries
     Object.assign(this, { data, labels, edges: edgesOf(data) })
-    describe(this.root, { "aria-busy": false })
+    setAttrs(this.root, { "aria-busy": false })
     this.focus.id = null
     this.layOut()
     if (isNew && this.width)
@@ -84,8 +84,8 @@ class PathsView extends View {
   /** Ask for another token. @param {number} row */
   follow(row) {
     if (row === this.data.target) return
-    describe(this.root, { "aria-busy": true })
-    this.tell("pick", { token: row })
+    setAttrs(this.root, { "aria-busy": true })
+    this.sendReport("pick", { token: row })
   }
 
   /** The token after a layer that stands nearest, if lines meet there. @param {MouseEvent} event @returns {Spot | null} */
@@ -128,11 +128,11 @@ class PathsView extends View {
     this.grid = { rows: labels.length, row, layers, column, edge: EDGE }
     const names = ["text", ...data.layerLabels.map(String)]
     const numbers = names.map((name, layer) =>
-      place(make(null, "span", "number", name), {
+      setPx(el(null, "span", "number", name), {
         left: this.left.offsetWidth + EDGE + layer * column,
       }),
     )
-    this.axis.replaceChildren(make(null, "span", "", "after layer"), ...numbers)
+    this.axis.replaceChildren(el(null, "span", "", "after layer"), ...numbers)
     this.draw()
   }
 
@@ -141,16 +141,16 @@ class PathsView extends View {
     const { special } = bothSides(this.data.sides).queries
     const [sources, targets] = ["source", "target"].map((kind) =>
       this.labels.map((label, row) => {
-        const node = make(null, "button", special[row] ? `${kind} special` : kind)
-        make(node, "span", "label", label)
+        const node = el(null, "button", special[row] ? `${kind} special` : kind)
+        el(node, "span", "label", label)
         node.title = `Where ${label} comes from · position ${row + 1}`
         const layer = kind === "source" ? 0 : -1
-        return describe(node, { "data-layer": layer, "data-row": row, tabindex: -1 })
+        return setAttrs(node, { "data-layer": layer, "data-row": row, tabindex: -1 })
       }),
     )
     for (const node of sources) {
-      make(node, "span", "share")
-      make(make(node, "span", "track"), "i")
+      el(node, "span", "share")
+      el(el(node, "span", "track"), "i")
       node.title = ""
     }
     Object.assign(this, { sources, targets })
@@ -170,7 +170,7 @@ class PathsView extends View {
       share.textContent = percent(relevance[row])
       const [bar] = /** @type {HTMLCollectionOf<HTMLElement>} */ (track.children)
       bar.style.width = `${(100 * relevance[row]) / most}%`
-      describe(this.targets[row], { "aria-pressed": row === target })
+      setAttrs(this.targets[row], { "aria-pressed": row === target })
     })
   }
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.layers import Rows, rows_of
+from core.analysis.layers import LayerRows, place_layers
 from core.components.export import standalone_page
 from core.components.packing import grid_of, pack
 from core.components.reported_state import as_index, as_indices, reported
-from core.components.scripts import register
+from core.components.scripts import register_component
 from core.model.trace import Patches
 
-_points = register("points")
+_points = register_component("points")
 
 _STEPS = 65535  # per side of a frame: a uint16 for each coordinate
 _UNKNOWN = -1.0  # half a side of a head without points
@@ -226,7 +226,7 @@ class AtlasCloud(Coloured):
 
         Raises ValueError where the points do not fit the heads and labels.
         """
-        places, frames = quantise(self._checked_points())
+        places, frames = quantise_points(self._checked_points())
         lines = np.zeros((0, 3)) if self.lines is None else self.lines
         ranked = lines[np.argsort(lines[:, 2], kind="stable")]  # the strongest are drawn last
         settings = {
@@ -254,7 +254,7 @@ class AtlasCloud(Coloured):
     def _grid(self) -> dict[str, Any]:
         """Where the tiles lie, and which of them has an outline."""
         is_one = self.title is not None
-        rows = Rows(self.layer_labels, (1.0,), (), 1.0) if is_one else rows_of(self, _GAP)
+        rows = LayerRows(self.layer_labels, (1.0,), (), 1.0) if is_one else place_layers(self, _GAP)
         layer, head = self.chosen or (0, -1)
         return {
             "numbers": rows.layer_labels,
@@ -274,7 +274,7 @@ class AtlasCloud(Coloured):
         return points
 
 
-def quantise(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
+def quantise_points(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
     """Points as steps of a square around each head's cloud, so that axes stay equal.
 
     Parameters
@@ -302,8 +302,8 @@ def quantise(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.float
     return steps, frames.astype(np.float32)
 
 
-def restore(steps: NDArray[np.uint16], frames: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The points that :func:`quantise` gave these of, in the plane: (head, point, 2)."""
+def restore_points(steps: NDArray[np.uint16], frames: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The points that :func:`quantise_points` gave these of, in the plane: (head, point, 2)."""
     middle, half = frames[:, None, :2], frames[:, None, 2:]
     points: NDArray[np.float32] = middle + half * (2 / _STEPS * steps.astype(np.float32) - 1)
     return points

@@ -1,6 +1,6 @@
 // All heads of a model over a corpus as tiles, layers down, heads across.
 
-import { clamp, describe, pointer, strokeLine, windowFor } from "../shared/dom.js"
+import { clamp, setAttrs, pointer, strokeLine, windowFor } from "../shared/dom.js"
 import { AtlasPanels } from "./atlas.js"
 import { writeText } from "./labels.js"
 import { MARK, noteOf } from "./marks.js"
@@ -71,7 +71,7 @@ export class AllHeads extends AtlasPanels {
   /** @param {number} index */
   addPanel(index) {
     const panel = super.addPanel(index)
-    describe(panel.canvas, { role: "application" })
+    setAttrs(panel.canvas, { role: "application" })
     panel.canvas.onblur = () => {
       this.cursor = -1
       this.draw()
@@ -253,7 +253,7 @@ export class AllHeads extends AtlasPanels {
     const { row, column } = this.spotOf(this.panel, tile)
     if (this.component.standalone)
       this.lookAt(this.panel, viewOfTile(this.panel.grid, { row, column }))
-    else this.tell("open", { layer: this.data.numbers[row], head: 1 + column })
+    else this.sendReport("open", { layer: this.data.numbers[row], head: 1 + column })
   }
 
   /** @param {Hover | null} hover */

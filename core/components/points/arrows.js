@@ -115,7 +115,7 @@ export class Arrows extends PanelsView {
 
   release() {
     this.point(null)
-    if (this.data.canPick) this.tell("pick", { arrows: [] })
+    if (this.data.canPick) this.sendReport("pick", { arrows: [] })
   }
 
   /** Hold an arrow, or add it to those held, or let go of one that is. @param {number} index @param {boolean} [adds] */
@@ -124,7 +124,7 @@ export class Arrows extends PanelsView {
     if (!canPick) return
     const others = held.filter((each) => each !== index)
     const isHeld = others.length < held.length && (adds || held.length === 1)
-    this.tell("pick", { arrows: isHeld ? others : [...(adds ? others : []), index] })
+    this.sendReport("pick", { arrows: isHeld ? others : [...(adds ? others : []), index] })
   }
 
   /** The arrows that may have a label, the first in the first place: those held, then the longest. @param {Placement} place */

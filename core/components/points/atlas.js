@@ -1,7 +1,7 @@
 // Queries (discs) and keys (diamonds) of a corpus, in a window that buttons, wheel, fingers and keys move and enlarge:
 // what one head and all heads have in common.
 
-import { describe, make, strokeLine } from "../shared/dom.js"
+import { setAttrs, el, strokeLine } from "../shared/dom.js"
 import { readLines } from "./lines.js"
 import { MARK, markPoints, shuffled } from "./marks.js"
 import { nearestItem } from "./placing.js"
@@ -36,16 +36,16 @@ export class AtlasPanels extends PointPanels {
   /** @param {Component} component */
   constructor(component) {
     super(component)
-    const tools = make(this.bar, "span", "group")
-    describe(tools, { role: "group", "aria-label": "Zoom" })
+    const tools = el(this.bar, "span", "group")
+    setAttrs(tools, { role: "group", "aria-label": "Zoom" })
     for (const [text, label] of [
       ["−", "Smaller"],
       ["+", "Larger"],
     ]) {
-      const node = describe(make(tools, "button", "plain", text), { "aria-label": label })
+      const node = setAttrs(el(tools, "button", "plain", text), { "aria-label": label })
       node.onclick = () => this.zoomMiddle(this.step ** (text === "+" ? 1 : -1))
     }
-    this.whole = make(tools, "button", "plain")
+    this.whole = el(tools, "button", "plain")
     this.whole.onclick = () => this.showAll()
   }
 

@@ -1,7 +1,7 @@
 // Queries and keys of one sentence or image, with lines. A point that is hovered or pinned shows only its own lines, in
 // every panel. Points of an image are drawn as its patches, beside the image itself.
 
-import { clamp, make, windowFor } from "../shared/dom.js"
+import { clamp, el, windowFor } from "../shared/dom.js"
 import { photoOf } from "../shared/photo.js"
 import { ImageMap } from "./image_map.js"
 import { makeRoom, outlineText, paintLabels, placeLabels } from "./labels.js"
@@ -113,7 +113,7 @@ export class Clouds extends PointPanels {
     ]
     this.legend.replaceChildren(
       ...kinds,
-      make(null, "span", "", "— thicker lines: more attention"),
+      el(null, "span", "", "— thicker lines: more attention"),
       ...marks
         .filter(([isThere]) => isThere)
         .map(([, mark, colour, text]) => legendEntry([legendMark(mark, colour)], text)),
@@ -179,7 +179,7 @@ export class Clouds extends PointPanels {
     const pinned = point === this.pinned ? -1 : point
     const { queries } = this.data
     const name = pinned < queries ? `q${pinned + 1}` : `k${pinned - queries + 1}`
-    if (pinned !== this.pinned) this.tell("pin", { point: pinned < 0 ? null : name })
+    if (pinned !== this.pinned) this.sendReport("pin", { point: pinned < 0 ? null : name })
     this.pinned = pinned
     this.point(null)
     this.draw(true)

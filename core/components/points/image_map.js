@@ -1,7 +1,7 @@
 // The whole image beside the clouds: the patch in focus is marked, with the patches that its lines lead to; below, the patch
 // and its strongest partner side by side, enlarged.
 
-import { describe, make, placeOf, sizeCanvas, strokeLine } from "../shared/dom.js"
+import { setAttrs, el, placeOf, sizeCanvas, strokeLine } from "../shared/dom.js"
 import { writeText } from "./labels.js"
 
 /** @import { Theme } from "../shared/scales.js" */
@@ -30,9 +30,9 @@ export class ImageMap {
   /** @param {HTMLElement} before what it stands behind, where there is an image @param {(patch: number) => void} onPoint -1 for none @param {(patch: number) => void} onPress */
   constructor(before, onPoint, onPress) {
     this.before = before
-    this.figure = make(null, "figure", "map")
-    make(this.figure, "figcaption", "", "In the image")
-    this.canvas = describe(make(this.figure, "canvas"), { role: "img" })
+    this.figure = el(null, "figure", "map")
+    el(this.figure, "figcaption", "", "In the image")
+    this.canvas = setAttrs(el(this.figure, "canvas"), { role: "img" })
     this.canvas.onpointermove = (event) => onPoint(this.patchUnder(event))
     this.canvas.onpointerleave = () => onPoint(-1)
     this.canvas.onclick = (event) => onPress(this.patchUnder(event))
@@ -45,7 +45,7 @@ export class ImageMap {
     const { rows, columns } = grid
     const height = Math.round((width * rows) / columns)
     Object.assign(this, { photo, grid, theme, width, height })
-    describe(this.canvas, {
+    setAttrs(this.canvas, {
       "aria-label": `The image in ${rows} rows and ${columns} columns of patches; the one in focus is marked`,
     })
   }

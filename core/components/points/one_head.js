@@ -1,6 +1,6 @@
 // One head over a corpus: its points fill the picture, to be picked one by one.
 
-import { make, pointer, windowFor } from "../shared/dom.js"
+import { el, pointer, windowFor } from "../shared/dom.js"
 import { AtlasPanels } from "./atlas.js"
 import { makeRoom, paintLabels, placeLabels } from "./labels.js"
 import { drawLines } from "./lines.js"
@@ -44,7 +44,7 @@ export class OneHead extends AtlasPanels {
     super(component)
     this.root.classList.add("head")
     this.whole.textContent = "Whole cloud"
-    this.grid.after(make(null, "p", "hint", hintAlone()))
+    this.grid.after(el(null, "p", "hint", hintAlone()))
   }
 
   /** The window stays unless the points change. @param {AtlasSent} sent */
@@ -143,7 +143,7 @@ export class OneHead extends AtlasPanels {
     const picked = token === this.picked ? -1 : token
     if (picked === this.picked) return
     this.picked = picked
-    this.tell("pick", { token: picked < 0 ? null : picked })
+    this.sendReport("pick", { token: picked < 0 ? null : picked })
     this.style()
     this.draw(true)
   }

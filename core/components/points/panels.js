@@ -1,7 +1,7 @@
 // Panels side by side, each a picture on one canvas: a tile of points or arrows, or many tiles. Here is what all of them
 // have in common: their size, the window that is moved and enlarged, what is pointed at or reached by keys, and its words.
 
-import { describe, make, makeTip, placeOf, ratioOf, sizeCanvas, zoomOf } from "../shared/dom.js"
+import { setAttrs, el, makeTip, placeOf, ratioOf, sizeCanvas, zoomOf } from "../shared/dom.js"
 import { ARROWS } from "../shared/focus.js"
 import { readTheme } from "../shared/scales.js"
 import { View } from "../shared/view.js"
@@ -42,10 +42,10 @@ export class PanelsView extends View {
   /** @param {Component} component */
   constructor(component) {
     super(component)
-    this.bar = make(this.root, "div", "bar")
-    this.legend = make(this.bar, "div", "legend")
-    this.grid = make(this.root, "div", "grid")
-    this.reading = describe(make(this.root, "p", "reading"), { "aria-live": "polite" })
+    this.bar = el(this.root, "div", "bar")
+    this.legend = el(this.bar, "div", "legend")
+    this.grid = el(this.root, "div", "grid")
+    this.reading = setAttrs(el(this.root, "p", "reading"), { "aria-live": "polite" })
     this.tip = makeTip(this.root)
   }
 
@@ -72,10 +72,8 @@ export class PanelsView extends View {
       const panel = this.panels[index] ?? this.addPanel(index)
       panel.title.textContent = title
       panel.caption.textContent = captions[index] ?? ""
-      panel.notes.replaceChildren(
-        ...(notes[index] ?? []).map((note) => make(null, "div", "", note)),
-      )
-      describe(panel.canvas, { "aria-label": this.labelOf(index) })
+      panel.notes.replaceChildren(...(notes[index] ?? []).map((note) => el(null, "div", "", note)))
+      setAttrs(panel.canvas, { "aria-label": this.labelOf(index) })
       const before = panel.grid
       panel.grid = this.makeGrid(index, width, height)
       panel.view = panel.view
@@ -117,11 +115,11 @@ export class PanelsView extends View {
 
   /** @param {number} index @returns {Panel} */
   addPanel(index) {
-    const figure = make(this.grid, "figure")
-    const heading = make(figure, "figcaption")
-    const [title, caption] = [make(heading, "b"), make(heading, "span")]
-    const canvas = describe(make(figure, "canvas"), { tabindex: 0, role: "img" })
-    const notes = make(figure, "div", "notes")
+    const figure = el(this.grid, "figure")
+    const heading = el(figure, "figcaption")
+    const [title, caption] = [el(heading, "b"), el(heading, "span")]
+    const canvas = setAttrs(el(figure, "canvas"), { tabindex: 0, role: "img" })
+    const notes = el(figure, "div", "notes")
     const panel = /** @type {any} */ ({ index, figure, title, caption, canvas, notes, labels: [] })
     this.panels.push(panel)
     canvas.onkeydown = (event) => {

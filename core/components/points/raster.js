@@ -1,7 +1,7 @@
 // Many thousand points a frame, drawn as pixels: without a graphics card the paths of a canvas are ten times as slow.
 // A raster holds no points; whoever draws visits them again.
 
-import { penOf } from "../shared/dom.js"
+import { ctx2d } from "../shared/dom.js"
 
 /** @import { Rgb } from "../shared/scales.js" */
 /**
@@ -35,7 +35,7 @@ export function pixelsOf(isKey, radius) {
 
 /** A raster as large as the canvas. @param {HTMLCanvasElement} canvas */
 export function makeRaster(canvas) {
-  const pen = penOf(canvas, { willReadFrequently: true })
+  const pen = ctx2d(canvas, { willReadFrequently: true })
   let image = new ImageData(1, 1)
   let pixels = new Uint32Array(image.data.buffer)
   /** @type {Map<string, Shape>} */

@@ -1,6 +1,6 @@
 // The legend of colours that keep queries and keys apart.
 
-import { make } from "../shared/dom.js"
+import { el } from "../shared/dom.js"
 import { css } from "../shared/scales.js"
 
 /** @import { Rgb } from "../shared/scales.js" */
@@ -25,7 +25,7 @@ export function legendEntries({ colouring, legend }, shades) {
     const entry = legendEntry([], legend[0] ?? "")
     const [upper, lower] = shades.map((kind) => `linear-gradient(90deg, ${kind.map(css)})`)
     const ramp = `${upper} top / 100% 50% no-repeat, ${lower} bottom / 100% 50% no-repeat`
-    entry.append(legendMark("ramp", ramp), make(null, "span", "", legend[1] ?? ""))
+    entry.append(legendMark("ramp", ramp), el(null, "span", "", legend[1] ?? ""))
     entries.push(entry)
   }
   if (colouring === "category")
@@ -38,14 +38,14 @@ export function legendEntries({ colouring, legend }, shades) {
 
 /** Marks and what they stand for. @param {HTMLElement[]} marks @param {string} text @returns {HTMLElement} */
 export function legendEntry(marks, text) {
-  const entry = make(null, "span", "entry")
-  entry.append(...marks, make(null, "span", "", text))
+  const entry = el(null, "span", "entry")
+  entry.append(...marks, el(null, "span", "", text))
   return entry
 }
 
 /** @param {string} className @param {string} colour */
 export function legendMark(className, colour) {
-  const mark = make(null, "i", className)
+  const mark = el(null, "i", className)
   mark.style.background = colour
   return mark
 }

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core.components.reported_state import as_mapping
-from core.components.scripts import register
+from core.components.scripts import register_component
 
-_present = register("present")
+_present = register_component("present")
 _KEY, _MAX_ZOOM = "present", 8.0
 
 

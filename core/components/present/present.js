@@ -1,6 +1,6 @@
 // The picture alone, as large as the window: a mark on the document, which style sheets and views follow.
 
-import { describe, make, place, whenGone, windowFor, zoomOf } from "../shared/dom.js"
+import { setAttrs, el, setPx, onDisconnect, windowFor, zoomOf } from "../shared/dom.js"
 import { Search, limits } from "./fit.js"
 
 const MARK = "data-present"
@@ -25,7 +25,7 @@ export default function (component) {
   const present = drawn.get(parentElement) ?? new Present(parentElement)
   drawn.set(parentElement, present)
   present.update(component)
-  return whenGone(parentElement, () => {
+  return onDisconnect(parentElement, () => {
     present.end()
     drawn.delete(parentElement)
   })
@@ -44,12 +44,12 @@ class Present {
 
   /** @param {HTMLElement} parent */
   constructor(parent) {
-    this.button = describe(make(parent, "button", "", "Present"), {
+    this.button = setAttrs(el(parent, "button", "", "Present"), {
       title:
         "The picture alone, as large as the window (P); Escape leaves, Q shows the link as a code",
     })
     this.button.onclick = () => this.show(!isOn())
-    this.sheet = describe(make(parent, "div", "sheet"), {
+    this.sheet = setAttrs(el(parent, "div", "sheet"), {
       role: "img",
       "aria-label": "QR code of this view",
     })
@@ -68,9 +68,9 @@ class Present {
     else this.follow()
     this.sheet.hidden = !this.isAsked || !code
     if (!this.sheet.hidden) {
-      const image = make(null, "img")
+      const image = el(null, "img")
       const { width, height } = windowFor(this.sheet)
-      place(image, { width: QR * Math.min(width, height), height: QR * Math.min(width, height) })
+      setPx(image, { width: QR * Math.min(width, height), height: QR * Math.min(width, height) })
       image.src = code
       this.sheet.replaceChildren(image)
     }

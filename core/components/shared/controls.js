@@ -1,7 +1,7 @@
 // Controls that look like the app's own: segments, switches, and steppers with keys that work wherever nothing else listens
 // to them: Layer < 4 >  Head < 2 >. Each is {node, sync}.
 
-import { describe, make } from "./dom.js"
+import { setAttrs, el } from "./dom.js"
 
 /** @typedef {"layer" | "head"} Key */
 /** @typedef {Partial<Record<Key, string>>} Values numbers from 1, or summaries such as "mean" */
@@ -10,19 +10,19 @@ import { describe, make } from "./dom.js"
 
 /** A line for a control after its label. @param {string} label */
 export function labelled(label) {
-  const node = make(null, "div", "control")
-  make(node, "span", "control-label", label)
+  const node = el(null, "div", "control")
+  el(node, "span", "control-label", label)
   return node
 }
 
 /** One of several. @param {string} label @param {{value: string, label: string, title: string, disabled?: boolean}[]} options @param {(value: string) => void} onPick */
 export function makeSegments(label, options, onPick) {
   const node = labelled(label)
-  const group = describe(make(node, "div", "segments"), { role: "radiogroup", "aria-label": label })
+  const group = setAttrs(el(node, "div", "segments"), { role: "radiogroup", "aria-label": label })
   const inputs = options.map((option) => {
-    const part = make(group, "label", option.disabled ? "segment disabled" : "segment")
+    const part = el(group, "label", option.disabled ? "segment disabled" : "segment")
     part.title = option.title
-    const input = make(part, "input")
+    const input = el(part, "input")
     Object.assign(input, {
       type: "radio",
       name: label,
@@ -30,7 +30,7 @@ export function makeSegments(label, options, onPick) {
       disabled: Boolean(option.disabled),
     })
     input.onchange = () => onPick(option.value)
-    make(part, "span", "", option.label)
+    el(part, "span", "", option.label)
     return input
   })
   return {
@@ -43,11 +43,11 @@ export function makeSegments(label, options, onPick) {
 
 /** @param {string} label @param {string} title @param {(on: boolean) => void} onChange */
 export function makeSwitch(label, title, onChange) {
-  const node = make(null, "label", "switch")
+  const node = el(null, "label", "switch")
   node.title = title
-  const input = describe(make(node, "input"), { type: "checkbox", role: "switch" })
-  make(node, "span", "knob")
-  make(node, "span", "", label)
+  const input = setAttrs(el(node, "input"), { type: "checkbox", role: "switch" })
+  el(node, "span", "knob")
+  el(node, "span", "", label)
   input.onchange = () => onChange(input.checked)
   return {
     node,
@@ -102,7 +102,7 @@ function isNumber(value) {
  * @param {Choices} choices @param {Values} start @param {(values: Values) => void} onPick
  */
 export function makeStepper(choices, start, onPick) {
-  const node = make(null, "div", "steppers")
+  const node = el(null, "div", "steppers")
   /** @type {Values} */
   const values = {}
   /** @type {Partial<Record<Key, HTMLSelectElement>>} */
@@ -126,19 +126,19 @@ export function makeStepper(choices, start, onPick) {
     const options = choices[key]
     if (!options) continue
     const name = key === "layer" ? "Layer" : "Head"
-    const line = make(make(node, "div", "control"), "div", "stepper")
+    const line = el(el(node, "div", "control"), "div", "stepper")
     /** @param {string} text @param {string} title @param {number} by */
     const arrow = (text, title, by) => {
-      const button = describe(make(line, "button", "", text), { "aria-label": title, title })
+      const button = setAttrs(el(line, "button", "", text), { "aria-label": title, title })
       button.onclick = () => step({ layer: 0, head: 0, [key]: by })
     }
     arrow("‹", `Previous ${key}`, -1)
-    const menu = describe(make(line, "select"), { "aria-label": name })
-    for (const [value, text] of options) make(menu, "option", "", text).value = value
+    const menu = setAttrs(el(line, "select"), { "aria-label": name })
+    for (const [value, text] of options) el(menu, "option", "", text).value = value
     menu.onchange = () => pick({ [key]: menu.value })
     menus[key] = menu
     arrow("›", `Next ${key}`, 1)
-    line.before(make(null, "span", "control-label", name))
+    line.before(el(null, "span", "control-label", name))
   }
   sync(start)
   return { node, sync, step }

@@ -8,7 +8,7 @@
  * @template {keyof HTMLElementTagNameMap} Tag @param {ParentNode | null} parent @param {Tag} tag @param {string} [className]
  * @param {string} [text] @returns {HTMLElementTagNameMap[Tag]}
  */
-export function make(parent, tag, className = "", text) {
+export function el(parent, tag, className = "", text) {
   const node = document.createElement(tag)
   if (className) node.className = className
   if (node instanceof HTMLButtonElement) node.type = "button"
@@ -27,14 +27,14 @@ export function dirOf(text) {
  * being loaded: the element still stands then, and what was drawn into it is in use.
  * @param {Node} element @param {() => void} end
  */
-export function whenGone(element, end) {
+export function onDisconnect(element, end) {
   return () => {
     if (!element.isConnected) end()
   }
 }
 
 /** Set attributes by their HTML names. @template {Element} T @param {T} node @param {Record<string, string | number | boolean>} attributes */
-export function describe(node, attributes) {
+export function setAttrs(node, attributes) {
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value))
   return node
 }
@@ -44,7 +44,7 @@ export function describe(node, attributes) {
  * @template {HTMLElement} T @param {T} node
  * @param {Partial<Record<"left" | "top" | "right" | "bottom" | "width" | "height" | "lineHeight", number>>} pixels
  */
-export function place(node, pixels) {
+export function setPx(node, pixels) {
   for (const [name, value] of Object.entries(pixels))
     Object.assign(node.style, { [name]: `${value}px` })
   return node
@@ -52,24 +52,24 @@ export function place(node, pixels) {
 
 /** Returns a function for the width of a text in pixels. @param {string} font @returns {(text: string) => number} */
 export function textWidths(font) {
-  const pen = penOf(document.createElement("canvas"))
+  const pen = ctx2d(document.createElement("canvas"))
   pen.font = font
   return (text) => pen.measureText(text).width
 }
 
 /** Coloured parts of a sentence. @param {HTMLElement} node @param {string[][]} parts [text, class] */
 export function setParts(node, parts) {
-  node.replaceChildren(...parts.map(([text, className]) => make(null, "span", className, text)))
+  node.replaceChildren(...parts.map(([text, className]) => el(null, "span", className, text)))
 }
 
 /** A canvas that is not on the page. @param {number} width @param {number} height in pixels, rounded */
 export function newCanvas(width, height) {
   const size = { width: Math.round(width), height: Math.round(height) }
-  return Object.assign(make(null, "canvas"), size)
+  return Object.assign(el(null, "canvas"), size)
 }
 
 /** @param {HTMLCanvasElement} canvas @param {CanvasRenderingContext2DSettings} [settings] */
-export function penOf(canvas, settings) {
+export function ctx2d(canvas, settings) {
   return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", settings))
 }
 
@@ -95,8 +95,8 @@ export function sizeCanvas(canvas, width, height, settings = {}) {
   const [across, down] = [width, height].map((side) => Math.max(1, Math.round(side * ratio)))
   if (canvas.width !== across || canvas.height !== down)
     Object.assign(canvas, { width: across, height: down })
-  place(canvas, { width, height })
-  const pen = penOf(canvas, rest)
+  setPx(canvas, { width, height })
+  const pen = ctx2d(canvas, rest)
   pen.setTransform(ratio, 0, 0, ratio, 0, 0)
   return pen
 }
@@ -157,7 +157,7 @@ export function scrolledTo(now, start, length, room) {
 
 /** A note beside the pointer: a title, if there is one, and lines, each a text with an optional coloured dot. @param {ParentNode} parent */
 export function makeTip(parent) {
-  const tip = make(parent, "div", "tip")
+  const tip = el(parent, "div", "tip")
   tip.hidden = true
   return {
     node: tip,
@@ -165,20 +165,20 @@ export function makeTip(parent) {
     show({ clientX, clientY }, title, lines) {
       const rows = lines.map((line) => {
         const [text, colour] = typeof line === "string" ? [line] : line
-        const row = make(null, "span", "", text ?? "")
+        const row = el(null, "span", "", text ?? "")
         if (!colour) return row
-        const dot = make(null, "i")
+        const dot = el(null, "i")
         dot.style.background = colour
         row.prepend(dot)
         return row
       })
-      tip.replaceChildren(...(title ? [make(null, "b", "", title)] : []), ...rows)
+      tip.replaceChildren(...(title ? [el(null, "b", "", title)] : []), ...rows)
       tip.hidden = false
       const { offsetWidth: width, offsetHeight: height } = tip
       const zoom = zoomOf(tip)
       const [x, y, frame] = [clientX / zoom, clientY / zoom, windowFor(tip)]
       const left = x + 16 + width > frame.width ? x - 12 - width : x + 16
-      place(tip, {
+      setPx(tip, {
         left: Math.max(4, left),
         top: Math.max(4, Math.min(y + 16, frame.height - height - 6)),
       })

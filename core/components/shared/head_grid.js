@@ -1,7 +1,7 @@
 // Layers down, heads across: one canvas with every picture, over it labels and a cell for each, of which one is in the
 // tab order.
 
-import { describe, make } from "./dom.js"
+import { setAttrs, el } from "./dom.js"
 import { Focus, cellAfter } from "./focus.js"
 
 /** @import { Cell, Items } from "./focus.js" */
@@ -13,8 +13,8 @@ export class HeadGrid {
 
   /** @param {View} view @param {HTMLElement} parent @param {Pick<Items<Cell>, "point" | "read" | "pin" | "release">} items */
   constructor(view, parent, items) {
-    this.node = make(parent, "div", "world")
-    this.sheet = make(this.node, "canvas", "sheet")
+    this.node = el(parent, "div", "world")
+    this.sheet = el(this.node, "canvas", "sheet")
     /** @type {Focus<Cell>} */
     this.focus = new Focus(view, this.node, {
       idOf: cellOf,
@@ -28,8 +28,8 @@ export class HeadGrid {
   build(size, press, columns, addRows, start) {
     Object.assign(this, { size, columns })
     const label = `${size.rows} layers down, ${size.columns} heads across; arrow keys move, Enter ${press}`
-    describe(this.node, { role: "grid", "aria-label": label })
-    this.sheet = describe(make(null, "canvas", "sheet"), { "aria-hidden": true })
+    setAttrs(this.node, { role: "grid", "aria-label": label })
+    this.sheet = setAttrs(el(null, "canvas", "sheet"), { "aria-hidden": true })
     this.focus.redraw(() => {
       this.node.replaceChildren(this.sheet)
       addRows()
@@ -38,7 +38,7 @@ export class HeadGrid {
 
   /** @param {number} height in pixels */
   addRow(height) {
-    const row = describe(make(this.node, "div", "row"), { role: "row" })
+    const row = setAttrs(el(this.node, "div", "row"), { role: "row" })
     Object.assign(row.style, { gridTemplateColumns: this.columns, height: `${height}px` })
     return row
   }
@@ -46,7 +46,7 @@ export class HeadGrid {
   /** @param {HTMLElement} parent @param {Cell} cell @param {Record<string, string>} attributes */
   addCell(parent, { row, column }, attributes) {
     const place = { "data-row": row, "data-column": column, tabindex: -1 }
-    return describe(make(parent, "div"), { role: "gridcell", ...place, ...attributes })
+    return setAttrs(el(parent, "div"), { role: "gridcell", ...place, ...attributes })
   }
 
   /** @param {Cell} cell */

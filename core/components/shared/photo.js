@@ -1,6 +1,6 @@
 // An image and its patches, from what grid_of of core/components/packing.py and its pixels say.
 
-import { newCanvas, penOf } from "./dom.js"
+import { newCanvas, ctx2d } from "./dom.js"
 
 /** @typedef {{rows: number, columns: number, size: number, first: number, count: number}} Grid of patches, `size` pixels a side, the first one's place among the tokens */
 
@@ -13,6 +13,6 @@ export function photoOf(pixels, { rows, columns, size }) {
     image.data.set(pixels.subarray(3 * i, 3 * i + 3), 4 * i)
     image.data[4 * i + 3] = 255
   }
-  penOf(canvas).putImageData(image, 0, 0)
+  ctx2d(canvas).putImageData(image, 0, 0)
   return canvas
 }

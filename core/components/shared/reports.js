@@ -11,7 +11,7 @@ export class Reporter {
   flush = () => {}
 
   /** Whether the page sends another state, which is shown from now on; else the state here stays. @param {number} serial */
-  isSent(serial) {
+  isFromServer(serial) {
     const isNew = serial !== this.serial
     this.serial = serial
     return isNew
@@ -23,13 +23,13 @@ export class Reporter {
    * last, which a link may have changed since, Streamlit says nothing. All else is a trigger.
    * @param {string} name @param {object} value @param {number} [wait] milliseconds of quiet
    */
-  tell(name, value, wait = 0) {
+  sendReport(name, value, wait = 0) {
     this.stop()
-    const report = structuredClone({ ...value, serial: this.serial })
+    const message = structuredClone({ ...value, serial: this.serial })
     this.flush = () => {
       this.stop()
-      if (name === "view") this.component.setStateValue(name, { ...report, at: Date.now() })
-      else this.component.setTriggerValue(name, report)
+      if (name === "view") this.component.setStateValue(name, { ...message, at: Date.now() })
+      else this.component.setTriggerValue(name, message)
     }
     if (wait) this.timer = setTimeout(this.flush, wait)
     else this.flush()

@@ -1,6 +1,6 @@
 // "Save picture": what a view shows, as a PNG of four times its size, below a title, and inside the file what it shows.
 
-import { describe, make, setSharpness } from "./dom.js"
+import { setAttrs, el, setSharpness } from "./dom.js"
 import { screenshot } from "./vendor/modern_screenshot.js"
 
 /** @import { View } from "./view.js" */
@@ -22,9 +22,9 @@ const HEADER_BYTES = 33 // of a PNG: its signature, and the first chunk, which m
 
 /** The button below a view. @param {View} view */
 export function makeSaver(view) {
-  const node = make(view.root, "div", "save")
-  const status = describe(make(node, "span", "status"), { role: "status" })
-  const button = make(node, "button", "", "Save picture")
+  const node = el(view.root, "div", "save")
+  const status = setAttrs(el(node, "span", "status"), { role: "status" })
+  const button = el(node, "button", "", "Save picture")
   /** @type {Picture} */
   let picture
   view.listen(button, "click", async () => {
@@ -87,7 +87,7 @@ async function save(view, saver, picture) {
   })
   const name = `${picture.name}${place && `-${place.replaceAll(" ", "")}`}.png`
   const file = withText(blob, JSON.stringify(facts))
-  const link = make(null, "a")
+  const link = el(null, "a")
   Object.assign(link, { href: URL.createObjectURL(file), download: name })
   link.click()
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000) // browsers read it a little later
@@ -110,7 +110,7 @@ function propertiesOf(root) {
 
 /** @param {string} text @param {string} [look] */
 function line(text, look = "") {
-  const node = make(null, "div", "", text)
+  const node = el(null, "div", "", text)
   node.style.cssText = `height: ${LINE.height}px; font-size: 14px; ${LINE.look}; ${look}`
   return node
 }

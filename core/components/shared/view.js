@@ -1,6 +1,6 @@
 // The life of a view: made once for an element, updated with every change of its data, destroyed with the element.
 
-import { make, whenGone } from "./dom.js"
+import { el, onDisconnect } from "./dom.js"
 import { unpack } from "./packed.js"
 import { Reporter } from "./reports.js"
 import { makeSaver } from "./save.js"
@@ -25,9 +25,9 @@ export function mount(component, Kind) {
   instances.set(parentElement, { view, saver })
   view.component = component
   const { picture, ...rest } = unpack(data)
-  view.update(rest, view.isSent(rest.serial))
+  view.update(rest, view.isFromServer(rest.serial))
   saver.update(picture)
-  return whenGone(parentElement, () => {
+  return onDisconnect(parentElement, () => {
     view.destroy()
     instances.delete(parentElement)
   })
@@ -45,7 +45,7 @@ export class View extends Reporter {
   constructor(component) {
     super()
     this.component = component
-    this.root = make(component.parentElement, "div", "root")
+    this.root = el(component.parentElement, "div", "root")
     this.width = 0 // of the root when it was last laid out; 0 before there is data
     this.frame = 0 // the animation frame that was asked for, if any
     /** @type {(() => void)[]} */

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from core.components.scripts import register
+from core.components.scripts import register_component
 
-_shell = register("shell")
+_shell = register_component("shell")
 
 
 def watch_window(*, key: str, on_other_theme: Callable[[], None]) -> bool:

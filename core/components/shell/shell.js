@@ -1,6 +1,6 @@
 // Watches the window, on every page: the theme, the history, links, and taps on what is explained.
 
-import { describe, make, whenGone } from "../shared/dom.js"
+import { setAttrs, el, onDisconnect } from "../shared/dom.js"
 import {
   leaveOnEnter,
   makeLinksCarry,
@@ -27,7 +27,7 @@ export default function (component) {
   watch.paper = paper
   // Menus and boxes hang outside of the app's element, which alone has the theme's scheme.
   document.documentElement.style.colorScheme = getComputedStyle(watch.probe).colorScheme
-  return whenGone(parentElement, () => {
+  return onDisconnect(parentElement, () => {
     watch.ending.abort()
     watch.probe.remove()
     watched.delete(parentElement)
@@ -36,7 +36,7 @@ export default function (component) {
 
 /** @param {HTMLElement} parentElement */
 function start(parentElement) {
-  const [probe, ending] = [make(parentElement, "span"), new AbortController()]
+  const [probe, ending] = [el(parentElement, "span"), new AbortController()]
   makeDrawer(parentElement, ending.signal)
   keepOneEntry(window, ending.signal)
   for (const watch of [makeLinksCarry, makeLinksWait, openHintsOnTap, leaveOnEnter])
@@ -52,12 +52,12 @@ function paperOf(probe) {
 /** On a phone the picture comes first: its controls are in a drawer, which this button opens (core/ui/style/phone.css). @param {HTMLElement} parent @param {AbortSignal} signal */
 function makeDrawer(parent, signal) {
   const root = document.documentElement
-  const button = make(parent, "button")
+  const button = el(parent, "button")
   /** @param {boolean} open */
   function show(open) {
     root.toggleAttribute(MARK, open)
     button.textContent = open ? "Show the picture" : "Controls"
-    describe(button, { "aria-expanded": open })
+    setAttrs(button, { "aria-expanded": open })
   }
   button.onclick = () => show(!root.hasAttribute(MARK))
   show(false)

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Mapping
 
 from core.components.reported_state import changes, reported, state_to_send
-from core.components.scripts import register
+from core.components.scripts import register_component
 
-_stepper = register("stepper")
+_stepper = register_component("stepper")
 Options = Mapping[str, Mapping[str, str]]  # "layer", "head" -> value -> what people read
 
 

@@ -1,6 +1,6 @@
 // The layer and the head of a page. What is picked shows at once; the page gets the values, so that no press is lost.
 
-import { make, whenGone } from "../shared/dom.js"
+import { el, onDisconnect } from "../shared/dom.js"
 import { Reporter } from "../shared/reports.js"
 import { makeStepper, stepOf } from "../shared/controls.js"
 
@@ -18,7 +18,7 @@ export default function (component) {
   const stepper = drawn.get(parentElement) ?? new Stepper(parentElement)
   drawn.set(parentElement, stepper)
   stepper.update(component)
-  return whenGone(parentElement, () => {
+  return onDisconnect(parentElement, () => {
     stepper.ending.abort()
     stepper.root.remove()
     drawn.delete(parentElement)
@@ -34,7 +34,7 @@ class Stepper extends Reporter {
   /** @param {HTMLElement} parent */
   constructor(parent) {
     super()
-    this.root = make(parent, "div", "root")
+    this.root = el(parent, "div", "root")
     document.addEventListener("keydown", (event) => this.listen(event), this.ending)
   }
 
@@ -49,12 +49,12 @@ class Stepper extends Reporter {
     this.component = component
     /** @type {Data} */
     const { choices, view, serial } = JSON.parse(new TextDecoder().decode(component.data))
-    if (this.isSent(serial)) this.picked = {}
+    if (this.isFromServer(serial)) this.picked = {}
     const built = JSON.stringify([choices, serial])
     if (built !== this.built) {
       const { node, step } = makeStepper(choices, { ...view, ...this.picked }, (picked) => {
         Object.assign(this.picked, picked)
-        this.tell("view", { ...view, ...this.picked })
+        this.sendReport("view", { ...view, ...this.picked })
       })
       this.root.replaceChildren(node)
       this.step = step

@@ -11,9 +11,9 @@ import numpy as np
 from core.analysis.attention_table import AttentionTable
 from core.components.packing import pack
 from core.components.reported_state import as_indices, reported
-from core.components.scripts import register
+from core.components.scripts import register_component
 
-_table = register("table")
+_table = register_component("table")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 // The elements of the heatmap table, their colours, and the legend of these.
 
-import { clamp, describe, dirOf, make, place } from "../shared/dom.js"
+import { clamp, setAttrs, dirOf, el, setPx } from "../shared/dom.js"
 import { colourSteps, paletteOf } from "../shared/scales.js"
 
 /** @import { Data, Side } from "./table.js" */
@@ -22,11 +22,11 @@ export const SUM = { width: 62, height: 30 }
  */
 export function makeLine(className, index, hasSum, height) {
   const attributes = { role: "row", "aria-rowindex": index }
-  const node = describe(make(null, "div", `line ${className}`), attributes)
-  place(node, { height, lineHeight: height - 1 })
-  const left = make(node, "div", "left")
-  const strip = describe(make(node, "div", "strip"), { role: "presentation" })
-  return { node, left, strip, right: hasSum ? make(node, "div", "right") : null }
+  const node = setAttrs(el(null, "div", `line ${className}`), attributes)
+  setPx(node, { height, lineHeight: height - 1 })
+  const left = el(node, "div", "left")
+  const strip = setAttrs(el(node, "div", "strip"), { role: "presentation" })
+  return { node, left, strip, right: hasSum ? el(node, "div", "right") : null }
 }
 
 /** @param {HTMLElement} node @param {Side} side @param {number} index */
@@ -40,11 +40,11 @@ function nameToken(node, { labels, special, positions }, index) {
 /** Names of columns, with what rows and columns are. @param {Line} line @param {Data} data @param {number[]} shown columns @param {Sizes} sizes */
 export function fillTop({ strip }, { columns }, shown, { width, head, isTurned }) {
   const labels = shown.map((column) => {
-    const node = make(null, "div", isTurned ? "label turned" : "label")
+    const node = el(null, "div", isTurned ? "label turned" : "label")
     nameToken(node, columns, column)
-    describe(node, { role: "columnheader", "aria-colindex": column + 2 })
+    setAttrs(node, { role: "columnheader", "aria-colindex": column + 2 })
     const lineHeight = isTurned ? width : head
-    return place(node, { left: column * width, width, height: head - 1, lineHeight })
+    return setPx(node, { left: column * width, width, height: head - 1, lineHeight })
   })
   strip.replaceChildren(...labels)
 }
@@ -53,9 +53,9 @@ export function fillTop({ strip }, { columns }, shown, { width, head, isTurned }
 export function fillBottom({ strip }, { columnSums }, shown, { width }) {
   const height = SUM.height - 1
   const sums = shown.map((column) => {
-    const node = make(null, "div", "sum", columnSums[column].toFixed(DIGITS))
-    describe(node, { role: "gridcell", "aria-colindex": column + 2 })
-    return place(node, { left: column * width, width, height, lineHeight: height })
+    const node = el(null, "div", "sum", columnSums[column].toFixed(DIGITS))
+    setAttrs(node, { role: "gridcell", "aria-colindex": column + 2 })
+    return setPx(node, { left: column * width, width, height, lineHeight: height })
   })
   strip.replaceChildren(...sums)
 }
@@ -65,13 +65,13 @@ export function drawRow(data, row, shown, { width }, scale) {
   const { rows, rowSums, columns, kind } = data
   const { node, left, strip, right } = makeLine("row", row + 2, kind !== "scores", CELL.height)
   left.classList.add("label")
-  nameToken(describe(left, { role: "rowheader", "aria-colindex": 1 }), rows, row)
+  nameToken(setAttrs(left, { role: "rowheader", "aria-colindex": 1 }), rows, row)
   strip.append(...shown.map((column) => drawCell(data, row, column, width, scale)))
   if (right) {
     Object.assign(right, { className: "right sum", textContent: rowSums[row].toFixed(DIGITS) })
-    describe(right, { role: "gridcell", "aria-colindex": columns.labels.length + 2 })
+    setAttrs(right, { role: "gridcell", "aria-colindex": columns.labels.length + 2 })
   }
-  return place(node, { top: row * CELL.height })
+  return setPx(node, { top: row * CELL.height })
 }
 
 /** A number on its colour, or a dash on hatching. @param {Data} data @param {number} row @param {number} column @param {number} width @param {Scale} scale */
@@ -80,8 +80,8 @@ function drawCell(data, row, column, width, scale) {
   const masked = isMasked(data, row, column)
   const written = masked ? "–" : format(value, DIGITS)
   const isEmpty = data.kind === "attention" && Number(written) === 0 // would round to zero
-  const node = make(null, "div", masked ? "cell masked" : "cell", isEmpty ? "" : written)
-  describe(node, {
+  const node = el(null, "div", masked ? "cell masked" : "cell", isEmpty ? "" : written)
+  setAttrs(node, {
     role: "gridcell",
     id: `cell-${row}-${column}`,
     "aria-colindex": column + 2,
@@ -89,10 +89,10 @@ function drawCell(data, row, column, width, scale) {
     "data-column": column + 1,
   })
   const spoken = masked ? "not permitted" : isEmpty ? format(value, EXACT_DIGITS) : ""
-  if (spoken) describe(node, { "aria-label": spoken })
+  if (spoken) setAttrs(node, { "aria-label": spoken })
   if (!masked) Object.assign(node.style, scale.look(value))
   const { height } = CELL
-  return place(node, { left: column * width, width, height, lineHeight: height - 1 })
+  return setPx(node, { left: column * width, width, height, lineHeight: height - 1 })
 }
 
 /** Whether the model lets no query of the row see the key. @param {Data} data @param {number} row @param {number} column */
@@ -131,11 +131,11 @@ export function drawLegend(legend, { steps, marks }, isSigned) {
     ? ""
     : "Colours follow the square root of attention, so weak links show too."
   const halves = [0, 128].map((start) => {
-    const ramp = make(null, "div", "ramp")
+    const ramp = el(null, "div", "ramp")
     const stops = [0, 32, 64, 96, 127].map((step) => steps[start + step].css)
     ramp.style.background = `linear-gradient(to right, ${stops})`
     return ramp
   })
-  const texts = marks.map((mark) => make(null, "div", "", mark === 0 ? "0" : mark.toFixed(digits)))
+  const texts = marks.map((mark) => el(null, "div", "", mark === 0 ? "0" : mark.toFixed(digits)))
   legend.replaceChildren(texts[0], halves[0], texts[1], halves[1], texts[2])
 }

@@ -1,6 +1,6 @@
 // The heatmap table: state and events. Elements are drawn in rows.js, only those near the view.
 
-import { clamp, describe, make, place, scrolledTo, spanInView, textWidths } from "../shared/dom.js"
+import { clamp, setAttrs, el, setPx, scrolledTo, spanInView, textWidths } from "../shared/dom.js"
 import { Focus, cellAfter } from "../shared/focus.js"
 import { readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
@@ -57,13 +57,13 @@ export class TableView extends View {
   /** @param {Component} component */
   constructor(component) {
     super(component)
-    const readout = make(this.root, "div", "readout")
-    this.sentence = describe(make(readout, "div", "sentence"), { "aria-live": "polite" })
-    this.legend = make(readout, "div", "legend")
-    this.scroller = describe(make(this.root, "div", "scroller"), { tabindex: 0, role: "grid" })
-    this.world = describe(make(this.scroller, "div", "world"), { role: "presentation" })
-    this.body = make(null, "div", "body")
-    this.overlay = make(null, "div", "overlay")
+    const readout = el(this.root, "div", "readout")
+    this.sentence = setAttrs(el(readout, "div", "sentence"), { "aria-live": "polite" })
+    this.legend = el(readout, "div", "legend")
+    this.scroller = setAttrs(el(this.root, "div", "scroller"), { tabindex: 0, role: "grid" })
+    this.world = setAttrs(el(this.scroller, "div", "world"), { role: "presentation" })
+    this.body = el(null, "div", "body")
+    this.overlay = el(null, "div", "overlay")
     this.listen(this.scroller, "scroll", () => this.nextFrame(() => this.drawView()), {
       passive: true,
     })
@@ -126,14 +126,14 @@ export class TableView extends View {
     return this.focus.id ?? this.heldCell
   }
 
-  /** @param {Data} data @param {boolean} isSent */
-  update(data, isSent) {
+  /** @param {Data} data @param {boolean} isFromServer */
+  update(data, isFromServer) {
     const isNewText = !this.data || tokensOf(this.data) !== tokensOf(data)
     if (isNewText) this.focus.id = null
-    if (isSent) this.held = data.held
+    if (isFromServer) this.held = data.held
     this.data = data
     this.layOut()
-    if (isNewText || isSent) this.showMarked()
+    if (isNewText || isFromServer) this.showMarked()
     this.readCell()
   }
 
@@ -148,17 +148,17 @@ export class TableView extends View {
     const { width, height } = this.extent
     const [sum, sums] = hasSums ? [SUM.width, 1] : [0, 0]
     world.style.setProperty("--columns", `${rowHead}px ${width}px ${sum}px`)
-    place(world, { width: rowHead + width + sum })
-    describe(this.scroller, {
+    setPx(world, { width: rowHead + width + sum })
+    setAttrs(this.scroller, {
       "aria-rowcount": size.rows + 1 + sums,
       "aria-colcount": size.columns + 1 + sums,
       "aria-label": `${data.kind} of ${data.where}, ${size.rows} by ${size.columns} tokens`,
     })
     this.top = makeLine("top", 1, hasSums, head)
     this.bottom = hasSums ? makeLine("bottom", size.rows + 2, true, SUM.height) : null
-    world.replaceChildren(this.top.node, place(this.body, { height }))
+    world.replaceChildren(this.top.node, setPx(this.body, { height }))
     if (this.bottom) world.append(this.bottom.node)
-    place(this.overlay, { left: rowHead, width })
+    setPx(this.overlay, { left: rowHead, width })
     this.nameCorners()
     this.across = this.down = null
     this.drawView()
@@ -184,11 +184,11 @@ export class TableView extends View {
     const { top, bottom, size } = this
     /** @type {(node: HTMLElement | null, role: string, column: number, label: string) => void} */
     const name = (node, role, column, label) => {
-      if (node) describe(node, { role, "aria-colindex": column, "aria-label": label })
+      if (node) setAttrs(node, { role, "aria-colindex": column, "aria-label": label })
     }
     name(top.left, "columnheader", 1, "from (query), to (key)")
-    place(make(top.left, "span", "to", "to →"), { right: 6, top: 5 })
-    place(make(top.left, "span", "from", "from ↓"), { left: 8, bottom: 4 })
+    setPx(el(top.left, "span", "to", "to →"), { right: 6, top: 5 })
+    setPx(el(top.left, "span", "from", "from ↓"), { left: 8, bottom: 4 })
     if (!bottom || !top.right) return
     name(top.right, "columnheader", size.columns + 2, "sum of the row")
     name(bottom.left, "rowheader", 1, "sum of the column")
@@ -224,7 +224,7 @@ export class TableView extends View {
     overlay.replaceChildren()
     /** @type {(name: string, box: Partial<typeof extent> & {left?: number, top?: number}) => void} */
     const add = (name, box) => {
-      place(make(overlay, "div", name), { left: 0, top: 0, ...extent, ...box })
+      setPx(el(overlay, "div", name), { left: 0, top: 0, ...extent, ...box })
     }
     const [across, down] = [data.columns, data.rows].map(({ segments }) => segments.indexOf(1))
     if (across > 0) add("boundary", { left: across * sizes.width - 1, width: 2 })
@@ -232,7 +232,7 @@ export class TableView extends View {
     scroller.removeAttribute("aria-activedescendant")
     if (!active) return
     const { row, column } = active
-    describe(scroller, { "aria-activedescendant": `cell-${row}-${column}` })
+    setAttrs(scroller, { "aria-activedescendant": `cell-${row}-${column}` })
     mark("on", `#cell-${row}-${column}`)
     mark("on", `.row[aria-rowindex="${row + 2}"] > .left`)
     mark("on", `.top .label[aria-colindex="${column + 2}"]`)
@@ -248,7 +248,7 @@ export class TableView extends View {
       isSame || !cell
         ? []
         : [data.rows.positions[cell.row][0] + 1, data.columns.positions[cell.column][0] + 1]
-    this.tell("view", { held: this.held })
+    this.sendReport("view", { held: this.held })
     this.focus.id = cell
     this.readCell()
   }
@@ -258,7 +258,7 @@ export class TableView extends View {
     this.mark()
     sentence.replaceChildren()
     /** @type {(className: string, text: string) => HTMLElement} */
-    const part = (className, text) => make(sentence, "span", className, text)
+    const part = (className, text) => el(sentence, "span", className, text)
     const cell = active ?? marked
     if (cell) {
       const value = data.values[cell.row * this.size.columns + cell.column]

@@ -1,7 +1,7 @@
 """Record the queries, keys and values of every attention call of a forward pass."""
 
 from core.model.capture.calls import Call, Change, Check, Recorder, recording
-from core.model.capture.interface import IMPLEMENTATION, register
+from core.model.capture.interface import IMPLEMENTATION, register_attention
 from core.model.capture.reading import reader_of
 
 __all__ = [
@@ -12,5 +12,5 @@ __all__ = [
     "Recorder",
     "reader_of",
     "recording",
-    "register",
+    "register_attention",
 ]

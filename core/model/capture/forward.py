@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Ids = Sequence[list[int]]
 
 # The model's own attention function, PyTorch's faster one, or whatever the network does, watched.
-Way = Literal["exact", "fast", "watched"]
+AttentionMode = Literal["exact", "fast", "watched"]
 # What networks call them; an encoder may run by itself.
 _HIDDEN_STATES: dict[AttentionType, tuple[str, ...]] = {
     "self": ("hidden_states",),
@@ -34,7 +34,7 @@ def run_batch(
     ids: Ids,
     segments: Ids,
     *,
-    way: Way,
+    way: AttentionMode,
     check: Check | None = None,
     change: Change | None = None,
     targets: Ids | None = None,
@@ -63,7 +63,7 @@ def run_inputs(
     count: int,
     lengths: set[int],
     *,
-    way: Way,
+    way: AttentionMode,
     check: Check | None = None,
     change: Change | None = None,
 ) -> tuple[Recorder, Any]:
@@ -87,7 +87,7 @@ def run_inputs(
 
 @contextlib.contextmanager
 def recorded(
-    way: Way,
+    way: AttentionMode,
     count: int,
     lengths: set[int],
     *,

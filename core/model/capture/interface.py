@@ -23,7 +23,7 @@ IMPLEMENTATION = "headscope"
 _SINKS = ("s_aux", "sinks")  # what models call the learned sink of their heads
 
 
-def register() -> None:
+def register_attention() -> None:
     """Register ``attn_implementation=IMPLEMENTATION`` with transformers. Safe to repeat."""
     from transformers import AttentionInterface, AttentionMaskInterface
 

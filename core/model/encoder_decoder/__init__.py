@@ -30,7 +30,7 @@ Origin = Literal["given", "answer", "start"]
 
 
 @dataclass(frozen=True)
-class Target:
+class DecoderInput:
     """What a decoder reads.
 
     Attributes
@@ -61,7 +61,7 @@ def start_id(config: PreTrainedConfig, label_ids: Sequence[int] = ()) -> int:
 
 def read_target(
     model: LoadedModel, text: str, limit: int, languages: Languages | None = None
-) -> Target:
+) -> DecoderInput:
     """A text as the decoder gets it, at most `limit` tokens of it."""
     with speaking(model, languages):
         encoding: Encoding = model.tokenizer(text_target=text, verbose=False).encodings[0]
@@ -74,10 +74,10 @@ def read_target(
         tokens = tokens[1:]
     shifted = [replace(each, position=i) for i, each in enumerate((start, *tokens))]
     kept = tuple(shifted[:limit])
-    return Target([each.id for each in kept], kept, "given", len(shifted) - len(kept))
+    return DecoderInput([each.id for each in kept], kept, "given", len(shifted) - len(kept))
 
 
-def answered(model: LoadedModel, ids: Sequence[int]) -> Target:
+def answered(model: LoadedModel, ids: Sequence[int]) -> DecoderInput:
     """The model's own answer, given as the ids that its decoder wrote after its start token.
 
     Without an answer only the start token is read.
@@ -88,7 +88,7 @@ def answered(model: LoadedModel, ids: Sequence[int]) -> Target:
         ids = ids[:-1]
     with model.tokenizer_lock:
         tokens = describe_ids(model.tokenizer, ids)
-    return Target(ids, tokens, "answer" if len(ids) > 1 else "start")
+    return DecoderInput(ids, tokens, "answer" if len(ids) > 1 else "start")
 
 
 def start_of(model: LoadedModel, languages: Languages | None) -> int:
@@ -104,7 +104,7 @@ def greedy_ids(
     """Ids of the answer to one text, of at most `max_tokens`, the decoder's start token first.
 
     Greedy: each token is the likeliest after those before it, so the answer is always the same.
-    `begin` is as :func:`first_words` gives it.
+    `begin` is as :func:`forced_first_words` gives it.
     """
     import torch
 
@@ -123,7 +123,7 @@ def greedy_ids(
     return answer
 
 
-def first_words(model: LoadedModel, languages: Languages | None) -> dict[str, int]:
+def forced_first_words(model: LoadedModel, languages: Languages | None) -> dict[str, int]:
     """How an answer in a language begins, as an argument of `generate`.
 
     The language follows the start token (NLLB, MBart-50), or stands in its place (MBart).

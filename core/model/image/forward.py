@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.model.capture import Change, Check, Recorder
-from core.model.capture.forward import Way, run_inputs
+from core.model.capture.forward import AttentionMode, run_inputs
 from core.model.image.facts import Vision, pair_of
 from core.model.image.pixels import Pixels, normalise
 
@@ -22,13 +22,13 @@ def run_images(
     vision: Vision,
     images: Sequence[Pixels],
     *,
-    way: Way,
+    way: AttentionMode,
     check: Check | None = None,
     change: Change | None = None,
 ) -> tuple[Recorder, Any]:
     """Run processed images of one size together; what comes back is as for texts."""
     inputs = image_inputs(network, vision, images)
-    tokens = vision.tokens(size_of(images[0]))
+    tokens = vision.tokens(image_size(images[0]))
     return run_inputs(network, inputs, len(images), {tokens}, way=way, check=check, change=change)
 
 
@@ -45,15 +45,15 @@ def image_inputs(
         "pixel_values": torch.from_numpy(pixels).to(device=first.device, dtype=first.dtype)
     }
     accepted = inspect.signature(network.forward).parameters
-    if "interpolate_pos_encoding" in accepted and size_of(images[0]) != built_for:
+    if "interpolate_pos_encoding" in accepted and image_size(images[0]) != built_for:
         inputs["interpolate_pos_encoding"] = True
     if "noise" in accepted:  # masked autoencoders sort patches by it: ascending keeps their order
-        rows, columns = vision.grid(size_of(images[0]))
+        rows, columns = vision.grid(image_size(images[0]))
         noise = torch.arange(rows * columns, dtype=torch.float32, device=first.device)
         inputs["noise"] = noise.expand(len(images), -1)
     return inputs
 
 
-def size_of(pixels: Pixels) -> tuple[int, int]:
+def image_size(pixels: Pixels) -> tuple[int, int]:
     """(height, width)."""
     return pixels.shape[0], pixels.shape[1]

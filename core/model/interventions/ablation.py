@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from core.model.errors import UnsupportedModelError
 from core.model.interventions.changing import UNCHANGED, Intervention, Replacement
-from core.model.interventions.heads import Replace, replacements, rows_of
-from core.model.interventions.measures import Measure, Measurement, measures_of
+from core.model.interventions.heads import Replace, replacement_rows, replacements
+from core.model.interventions.measures import Measurement, Outcome, measures_of
 from core.model.interventions.probe import Probe, as_input, probe_of, run, whole_probe
 from core.model.interventions.reference import Doubles
 from core.model.language import display_names
@@ -91,7 +91,7 @@ class _Ablation:
         replaced: Iterable[Sequence[Replacement]] = repeat(())
         if self.heads:
             given = replacements(probe, self.source, self.replace)
-            rows = list(rows_of(*given, self.heads, draws))
+            rows = list(replacement_rows(*given, self.heads, draws))
             replaced = ([row for draw, row in rows if draw == each] for each in range(1 + draws))
         masks = self._forbidden(probe) if self.cells else repeat({})
         return islice(map(Intervention, replaced, masks), 1 + draws)
@@ -121,7 +121,7 @@ def ablate(
     heads: Collection[tuple[int, int]] = (),
     cells: Sequence[Cell] = (),
     replace: Replace = "mean",
-    measure: Measure | None = None,
+    measure: Outcome | None = None,
     pair: str | None = None,
     max_tokens: int | None = None,
     draws: int = DRAWS,
@@ -166,7 +166,7 @@ def ablate(
     )
 
 
-def _says(model: LoadedModel, measure: Measure) -> Measure | None:
+def _says(model: LoadedModel, measure: Outcome) -> Outcome | None:
     """The measure that reads all words, or all classes: this one if it does; None without one."""
     offered = measures_of(model)
     if "kl" in offered:

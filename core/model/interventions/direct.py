@@ -12,7 +12,7 @@ import numpy as np
 from core.model.errors import UnsupportedModelError
 from core.model.interventions.changing import UNCHANGED, Intervention, Replacement
 from core.model.interventions.heads import Replace, head_table, replacements
-from core.model.interventions.measures import Measure, Measurement, measures_of
+from core.model.interventions.measures import Measurement, Outcome, measures_of
 from core.model.interventions.probe import Probe, probe_of, run
 from core.model.interventions.reference import Doubles
 from core.model.language import display_names, first_words
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from core.model.interventions.stream import LinearReplay
     from core.model.running.loaded import LoadedModel
 
-SUMS: tuple[Measure, ...] = ("logit_difference", "class", "sentence")
+SUMS: tuple[Outcome, ...] = ("logit_difference", "class", "sentence")
 _followed: WeakSet[LoadedModel] = WeakSet()  # models whose parts add up
 TOLERANCE = 1e-3  # of the value, or of 1: how far the sum of all parts may be from it
 
@@ -74,7 +74,7 @@ class WrittenWords(NamedTuple):
 def direct_parts(
     model: LoadedModel,
     text: Source,
-    measure: Measure | None = None,
+    measure: Outcome | None = None,
     *,
     pair: str | None = None,
     max_tokens: int | None = None,
@@ -177,7 +177,7 @@ def _unfollowed() -> UnsupportedModelError:
 def followed_probe(
     model: LoadedModel,
     text: Source,
-    measure: Measure | None,
+    measure: Outcome | None,
     *,
     pair: str | None = None,
     max_tokens: int | None = None,
@@ -208,7 +208,7 @@ def direct_effects(
     model: LoadedModel,
     text: Source,
     replace: Replace = "mean",
-    measure: Measure | None = None,
+    measure: Outcome | None = None,
     *,
     pair: str | None = None,
     max_tokens: int | None = None,

@@ -12,7 +12,7 @@ import numpy as np
 
 from core.model import sample_images
 from core.model.interventions.changing import Intervention, Replacement
-from core.model.interventions.measures import Measure, Measurement
+from core.model.interventions.measures import Measurement, Outcome
 from core.model.interventions.probe import Probe, probe_of, run
 from core.model.interventions.reference import (
     Doubles,
@@ -71,7 +71,7 @@ def effects(
     model: LoadedModel,
     text: Source,
     replace: Replace = "mean",
-    measure: Measure | None = None,
+    measure: Outcome | None = None,
     *,
     pair: str | None = None,
     max_tokens: int | None = None,
@@ -139,7 +139,7 @@ def head_table(
 
     `given` is of :func:`replacements`; the others are as for :func:`effects`.
     """
-    rows = list(rows_of(*given, heads, draws, seed))
+    rows = list(replacement_rows(*given, heads, draws, seed))
     remaining, done = iter(rows), 0
     table = np.full((1 + draws, len(given[0]), max(each.shape[1] for each in given[0])), np.nan)
     before = run(probe, follower=follower)
@@ -174,7 +174,7 @@ def replacements(
     return own, tuple(other.to(layer.dtype) for other, layer in zip(others, own, strict=True))
 
 
-def rows_of(
+def replacement_rows(
     own: Outputs,
     given: Outputs,
     heads: Collection[tuple[int, int]] | None = None,
@@ -209,7 +209,7 @@ def rotations_of(dim: int, draws: int, seed: int) -> Doubles:
 
 def samples_of(model: LoadedModel) -> tuple[str, ...]:
     """The sentences of the reference, or the names of all sample images."""
-    return tuple(sample_images.BOX) if model.sees_images else reference_texts()
+    return tuple(sample_images.SAMPLE_IMAGES) if model.sees_images else reference_texts()
 
 
 def compared_with_chance(model: LoadedModel) -> range:
@@ -222,7 +222,7 @@ def sample_effects(
     model: LoadedModel,
     place: int,
     replace: Replace = "mean",
-    measure: Measure | None = None,
+    measure: Outcome | None = None,
     *,
     draws: int = 0,
     progress: Callable[[int, int], None] | None = None,
@@ -234,5 +234,5 @@ def sample_effects(
     comes from the default reference, of which the samples are a part.
     """
     name = samples_of(model)[place]
-    given = sample_images.open_box(name) if model.sees_images else name
+    given = sample_images.open_sample_image(name) if model.sees_images else name
     return effects(model, given, replace, measure, draws=draws, progress=progress)

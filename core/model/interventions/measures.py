@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
     from core.model.running.loaded import LoadedModel
 
-Measure = Literal["kl", "logit_difference", "loss", "sentence", "class"]
-MEASURES: tuple[Measure, ...] = get_args(Measure)
-UNITS: dict[Measure, str] = {
+Outcome = Literal["kl", "logit_difference", "loss", "sentence", "class"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+UNITS: dict[Outcome, str] = {
     "kl": "nats",
     "logit_difference": "logits",
     "loss": "nats",
     "sentence": "1 − cosine",
     "class": "logits",
 }
-_OF_TASK: dict[str | None, tuple[Measure, ...]] = {
+_OF_TASK: dict[str | None, tuple[Outcome, ...]] = {
     "next": ("kl", "logit_difference", "loss"),
     "masked": ("kl", "logit_difference"),
 }
@@ -39,14 +39,14 @@ class Measurement:
     is_masked : whether that token was hidden for this.
     """
 
-    measure: Measure
+    measure: Outcome
     unit: str
     words: tuple[str, ...] = ()
     position: int | None = None
     is_masked: bool = False
 
 
-def measures_of(model: LoadedModel) -> tuple[Measure, ...]:
+def measures_of(model: LoadedModel) -> tuple[Outcome, ...]:
     """What can be measured of this model, its default first."""
     if model.sees_images:
         return ("class",)

@@ -12,7 +12,7 @@ from core.model.capture.forward import inputs_of, recorded
 from core.model.errors import UnsupportedModelError, WrongInputError
 from core.model.image.forward import image_inputs
 from core.model.interventions.changing import UNCHANGED, Intervention
-from core.model.interventions.measures import UNITS, Measure, measures_of, tokens_of
+from core.model.interventions.measures import UNITS, Outcome, measures_of, tokens_of
 from core.model.language import display_names, length_to_continue, narrowed
 from core.model.running.images import image_input
 from core.model.running.loaded import classifier_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from core.model.image.pixels import Pixels
     from core.model.interventions.stream import Follower
     from core.model.running.loaded import LoadedModel
-    from core.model.text.inputs import Input
+    from core.model.text.inputs import TextInput
 
     Source = str | Image.Image | Pixels
     Value = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -53,8 +53,8 @@ class Probe:
     """
 
     model: LoadedModel
-    item: Input
-    measure: Measure
+    item: TextInput
+    measure: Outcome
     network: PreTrainedModel
     read: Callable[[Any], torch.Tensor]
     numbers: int = 0
@@ -92,7 +92,7 @@ class Probe:
         if model.vision is None or item.patches is None:
             check_ids(model.network, item.ids, item.segments)
             ids, segments = [item.ids] * copies, [item.segments] * copies
-            return inputs_of(base_of(model), model.tokenizer, ids, segments)
+            return inputs_of(backbone_of(model), model.tokenizer, ids, segments)
         one = image_inputs(self.network, model.vision, [item.patches.pixels])
         tensors = {name: each for name, each in one.items() if hasattr(each, "expand")}
         copied = {name: each.expand(copies, *each.shape[1:]) for name, each in tensors.items()}
@@ -164,7 +164,7 @@ def run(
     return read
 
 
-def base_of(model: LoadedModel) -> PreTrainedModel:
+def backbone_of(model: LoadedModel) -> PreTrainedModel:
     """The network without a head; of an encoder-decoder, its encoder."""
     network: PreTrainedModel = model.network
     return network.get_encoder() if model.is_encoder_decoder else network
@@ -172,7 +172,7 @@ def base_of(model: LoadedModel) -> PreTrainedModel:
 
 def as_input(
     model: LoadedModel, source: Source, pair: str | None = None, max_tokens: int | None = None
-) -> Input:
+) -> TextInput:
     """A text or an image as the model gets it."""
     if isinstance(source, str):
         return encode(model, source, pair, max_tokens)
@@ -182,7 +182,7 @@ def as_input(
 def probe_of(
     model: LoadedModel,
     source: Source,
-    measure: Measure | None = None,
+    measure: Outcome | None = None,
     *,
     pair: str | None = None,
     max_tokens: int | None = None,
@@ -215,12 +215,12 @@ def probe_of(
     return _of_words(model, item, chosen, named)
 
 
-def whole_probe(model: LoadedModel, item: Input) -> Probe:
+def whole_probe(model: LoadedModel, item: TextInput) -> Probe:
     """Of a text, the mean of all tokens, as encoders of sentences are read."""
-    return Probe(model, item, "sentence", base_of(model), lambda out: out[0].double().mean(1))
+    return Probe(model, item, "sentence", backbone_of(model), lambda out: out[0].double().mean(1))
 
 
-def _of_class(model: LoadedModel, item: Input) -> Probe:
+def _of_class(model: LoadedModel, item: TextInput) -> Probe:
     """The logit of the likeliest class; of images without a head for classes, the vector of CLS."""
     if model.classifier is not None:
         whole = model.classifier if model.sees_images else classifier_of(model)
@@ -238,7 +238,7 @@ def _of_class(model: LoadedModel, item: Input) -> Probe:
 
 
 def _of_words(
-    model: LoadedModel, item: Input, measure: Measure, words: tuple[int, int] | None
+    model: LoadedModel, item: TextInput, measure: Outcome, words: tuple[int, int] | None
 ) -> Probe:
     whole = model.language_model
     if whole is None:
@@ -264,7 +264,7 @@ def _of_words(
         wanted = chances.new_tensor(targets).long().expand(len(chances), -1)
         return chances.gather(-1, wanted[..., None])[..., 0].mean(-1, keepdim=True)
 
-    values: dict[Measure, Value] = {
+    values: dict[Outcome, Value] = {
         "logit_difference": partial(_lead, words),
         "loss": lambda _before, read: read[:, 0],
     }
@@ -282,7 +282,7 @@ def _of_words(
     )
 
 
-def _masked_position(model: LoadedModel, item: Input) -> tuple[int, bool]:
+def _masked_position(model: LoadedModel, item: TextInput) -> tuple[int, bool]:
     """The first mask that was typed; else the last word, and that it must be hidden."""
     mask = model.tokenizer.mask_token_id
     if mask in item.ids:

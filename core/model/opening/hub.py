@@ -84,7 +84,7 @@ def cached_folder(repo: str) -> Path | None:
     return folder if any(folder.glob("*.safetensors")) else None
 
 
-def ask(repo: str, token: bool | None = None) -> HubModel:
+def look_up(repo: str, token: bool | None = None) -> HubModel:
     """Ask the hub about a model.
 
     Parameters

@@ -23,10 +23,10 @@ from core.model.opening.head import ModelWithHead, describe_answers, fits_task, 
 from core.model.opening.tokenizer import NOT_FAST, private_copy
 from core.model.opening.weights import NumberType, count_weights, number_type, read_weights
 from core.model.proof.runs import Samples
-from core.model.proof.samples import Pictures, Texts, pictures_for, texts_for, usual_size
+from core.model.proof.samples import Pictures, ProofTexts, pictures_for, texts_for, usual_size
 from core.model.refusal import refusing
 from core.model.running import network
-from core.model.running.loaded import Heads, LoadedModel, labels_of
+from core.model.running.loaded import HeadInfo, LoadedModel, class_labels
 from core.model.running.probe import LoadCheck, probe
 from core.model.trace import AttentionType
 from core.vocabulary import Modality
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 
-Stage = Literal["importing", "reading", "checking"]  # of a load, in this order
+Phase = Literal["importing", "reading", "checking"]  # of a load, in this order
 _LOAD_LOCK = threading.Lock()  # one load at a time: loading needs the most memory
 _MIN_TOKENS = 4  # [CLS], [SEP] and two tokens of the text
 
@@ -49,7 +49,7 @@ def load(
     token: bool | None = None,
     half: bool = False,
     modality: Modality | None = None,
-    on_stage: Callable[[Stage], None] = lambda _: None,
+    on_stage: Callable[[Phase], None] = lambda _: None,
 ) -> LoadedModel:
     """Load a model and prove that its attention can be recomputed from what is recorded.
 
@@ -78,7 +78,7 @@ def load(
     with refusing(name, "load"):
         folder = _locate(name.strip(), download, folders, token)
         on_stage("importing")
-        spec = catalog.find(name.strip())
+        spec = catalog.find_entry(name.strip())
         with _LOAD_LOCK, _quiet():
             import_libraries()  # transformers cannot be imported by two threads at once
             modality = spec.modality if modality is None and spec is not None else modality
@@ -89,7 +89,7 @@ def load(
 def _load(
     name: str,
     folder: Path,
-    on_stage: Callable[[Stage], None],
+    on_stage: Callable[[Phase], None],
     *,
     own: bool,
     half: bool,
@@ -139,7 +139,7 @@ def _dtype(name: NumberType) -> torch.dtype:
 
 def _locate(name: str, download: bool, folders: bool, token: bool | None) -> Path:
     """The folder with the model's files, downloaded first where that is allowed."""
-    spec = catalog.find(name)
+    spec = catalog.find_entry(name)
     if spec is not None and spec.bundled:
         if (problem := catalog.bundled_problem(spec)) is not None:
             raise problem
@@ -153,7 +153,7 @@ def _locate(name: str, download: bool, folders: bool, token: bool | None) -> Pat
     if spec is not None:
         memory.check_fits(spec.weights)  # nobody should wait for a download that cannot be opened
     try:
-        model = hub.ask(repos[0], token)
+        model = hub.look_up(repos[0], token)
     except UnknownModelError as error:
         if spec is None or not spec.gated:
             raise
@@ -186,7 +186,7 @@ def _read_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
     return tokenizer  # type: ignore[no-any-return]
 
 
-def _texts(base: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> Texts:
+def _texts(base: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> ProofTexts:
     """The texts that a network is checked on."""
     max_tokens = _max_tokens(base, tokenizer)
     if max_tokens < _MIN_TOKENS:
@@ -201,12 +201,12 @@ def _pictures(base: PreTrainedModel, whole: ModelWithHead | None, files: ModelFi
     """The pictures that a network is checked on."""
     _, size = image_geometry(base.config)
     processing = read_processing(files.processor, base.config.model_type, size)
-    labels = () if whole is None else labels_of(whole.network.config)
+    labels = () if whole is None else class_labels(whole.network.config)
     return pictures_for(base, usual_size(base, describe_vision(base, processing, labels)))
 
 
 def _prove(
-    name: str, samples: Texts | Pictures, whole: ModelWithHead | None, device: str
+    name: str, samples: ProofTexts | Pictures, whole: ModelWithHead | None, device: str
 ) -> LoadedModel:
     """Check the network on its samples, and describe it."""
     checked: Samples[Any] = samples
@@ -248,7 +248,9 @@ def _prove(
     )
 
 
-def _heads(filled: PreTrainedModel, load_check: LoadCheck, attention_type: AttentionType) -> Heads:
+def _heads(
+    filled: PreTrainedModel, load_check: LoadCheck, attention_type: AttentionType
+) -> HeadInfo:
     """The heads of one kind of attention in a model that was checked."""
     trace = load_check.traces[attention_type]
     layers, heads, _, dim = trace.shape
@@ -258,7 +260,7 @@ def _heads(filled: PreTrainedModel, load_check: LoadCheck, attention_type: Atten
     if load_check.outputs is not None:
         called = zip(load_check.outputs, load_check.order, strict=True)
         names = tuple(name for name, own in called if own == attention_type)
-    return Heads(
+    return HeadInfo(
         layers=layers,
         heads=heads,
         kv_heads=trace.kv_keys.shape[1],

@@ -12,7 +12,7 @@ from hashlib import sha256
 
 from core.model.errors import UnsupportedModelError
 
-Step = Mapping[str, object]
+ImportStep = Mapping[str, object]
 
 # Of tokenizers 0.23, by the section that they belong to.
 _KNOWN = {
@@ -119,7 +119,7 @@ def check_tokenizer(content: object, *, own: bool = False) -> None:
             raise _refusal(f"has an added token of more than {_MAX_TOKEN:,} characters")
 
 
-def _steps(step: object, depth: int = 0) -> Iterator[Step]:
+def _steps(step: object, depth: int = 0) -> Iterator[ImportStep]:
     """A step and, of a Sequence, those in it; one more than are allowed is enough to know."""
     if step is None:
         return
@@ -132,7 +132,7 @@ def _steps(step: object, depth: int = 0) -> Iterator[Step]:
             yield from _steps(each, depth + 1)
 
 
-def _check_step(step: Step, own: bool) -> None:
+def _check_step(step: ImportStep, own: bool) -> None:
     """Refuse long or many values, a pattern that is unknown, a replacement that lengthens."""
     values = {name: value for name, value in step.items() if name not in _INNER}
     charsmap, pattern = values.pop("precompiled_charsmap", None), values.pop("pattern", None)

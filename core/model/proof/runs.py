@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from core.model.capture import IMPLEMENTATION, Call, Check, Recorder
-from core.model.capture.forward import Way, hidden_states
+from core.model.capture.forward import AttentionMode, hidden_states
 from core.model.encoder_decoder import Lengths, of_type
 from core.model.errors import ModelError, UnsupportedModelError, first_line
 from core.model.left_alone import ModuleStates
@@ -65,7 +65,9 @@ class Samples(ABC, Generic[Item]):
     advice: ClassVar[str]
 
     @abstractmethod
-    def run(self, items: Sequence[Item], way: Way, check: Check | None) -> tuple[Recorder, object]:
+    def run(
+        self, items: Sequence[Item], way: AttentionMode, check: Check | None
+    ) -> tuple[Recorder, object]:
         """One recorded pass of a batch, and the network's output."""
 
     @abstractmethod
@@ -87,7 +89,7 @@ class Runs(Generic[Item]):
 
     network: PreTrainedModel
     samples: Samples[Item]
-    way: Way  # of the passes that others are compared with
+    way: AttentionMode  # of the passes that others are compared with
     error: float = 0.0
     order: tuple[AttentionType, ...] = ()  # the kind of each call
     changes: bool = False  # whether a pass has left something else in the network's modules
@@ -97,7 +99,7 @@ class Runs(Generic[Item]):
         """The rounding of the type in which the network computes."""
         return rounding(next(self.network.parameters()))
 
-    def traces(self, items: Sequence[Item], way: Way | None = None) -> list[Trace]:
+    def traces(self, items: Sequence[Item], way: AttentionMode | None = None) -> list[Trace]:
         """The traces of items run together, each call compared with what the model computed.
 
         Of each item, one for each kind of attention.
@@ -142,7 +144,9 @@ class Runs(Generic[Item]):
             for kind in dict.fromkeys(attention_types)
         ]
 
-    def _run(self, items: Sequence[Item], way: Way, check: Check | None) -> tuple[Recorder, object]:
+    def _run(
+        self, items: Sequence[Item], way: AttentionMode, check: Check | None
+    ) -> tuple[Recorder, object]:
         """A pass after which the network is what it was."""
         states = ModuleStates(self.network)
         try:

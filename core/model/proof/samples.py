@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.model.capture import IMPLEMENTATION, Check, Recorder
-from core.model.capture.forward import Way, run_batch
+from core.model.capture.forward import AttentionMode, run_batch
 from core.model.encoder_decoder import Lengths, start_id
 from core.model.errors import PICK_ANOTHER, PICK_VISION, ModelError, UnsupportedModelError
 from core.model.image.facts import MAX_PATCHES, Size, Vision
-from core.model.image.forward import run_images, size_of
+from core.model.image.forward import image_size, run_images
 from core.model.image.pixels import Pixels
 from core.model.proof.agreement import DiffersError
 from core.model.proof.runs import Passes, Runs, Samples
@@ -53,7 +53,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Texts(Samples[Text]):
+class ProofTexts(Samples[Text]):
     """A short text, one longer than most windows, and a pair if the network takes one."""
 
     tokenizer: PreTrainedTokenizerFast
@@ -64,7 +64,9 @@ class Texts(Samples[Text]):
     failed = "cannot be run on a text alone; it may need images or sound"
     advice = PICK_ANOTHER
 
-    def run(self, items: Sequence[Text], way: Way, check: Check | None) -> tuple[Recorder, object]:
+    def run(
+        self, items: Sequence[Text], way: AttentionMode, check: Check | None
+    ) -> tuple[Recorder, object]:
         """Run them together."""
         targets = [text.target for text in items if text.target is not None]
         return run_batch(
@@ -85,7 +87,7 @@ class Texts(Samples[Text]):
 
 def texts_for(
     network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_tokens: int
-) -> Texts:
+) -> ProofTexts:
     """The texts of a network that takes at most so many tokens.
 
     Raises
@@ -107,7 +109,7 @@ def texts_for(
         check_ids(network, texts[-1].ids, texts[-1].segments)
     except UnsupportedModelError:
         texts.pop()
-    return Texts(network, texts, long, tokenizer, max_tokens)
+    return ProofTexts(network, texts, long, tokenizer, max_tokens)
 
 
 def chooses_keys(config: PreTrainedConfig) -> bool:
@@ -166,14 +168,14 @@ class Pictures(Samples[Pixels]):
     advice = PICK_VISION
 
     def run(
-        self, items: Sequence[Pixels], way: Way, check: Check | None
+        self, items: Sequence[Pixels], way: AttentionMode, check: Check | None
     ) -> tuple[Recorder, object]:
         """Run them together; all are of one size."""
         return run_images(self.network, self.vision, items, way=way, check=check)
 
     def lengths(self, items: Sequence[Pixels]) -> Lengths:
         """Their tokens."""
-        return Lengths([self.vision.tokens(size_of(each)) for each in items])
+        return Lengths([self.vision.tokens(image_size(each)) for each in items])
 
     def extra_passes(self, runs: Runs[Pixels], first: Trace) -> Passes[Pixels]:
         """That of another size, if the model takes it; tokens must be the patches in order."""
@@ -201,7 +203,8 @@ def usual_size(network: PreTrainedModel, vision: Vision) -> Vision:
     size = (rows * vision.patch_size, columns * vision.patch_size)
     if size == vision.image_size or not 1 <= rows * columns <= MAX_PATCHES:
         return vision
-    way: Way = "exact" if network.config._attn_implementation == IMPLEMENTATION else "watched"  # noqa: SLF001
+    is_exact = network.config._attn_implementation == IMPLEMENTATION  # noqa: SLF001
+    way: AttentionMode = "exact" if is_exact else "watched"
     try:
         run_images(network, vision, [_picture(size, 0)], way=way)
     except (RuntimeError, ValueError, IndexError, TypeError):

@@ -9,12 +9,12 @@ from PIL import Image
 
 from core.model.errors import ImageError, WrongInputError
 from core.model.image.facts import Size, Vision, image_tokens
-from core.model.image.forward import image_inputs, size_of
+from core.model.image.forward import image_inputs, image_size
 from core.model.image.pixels import Pixels, as_rgb, middle, process, seen_of
 from core.model.refusal import refusing, refusing_to
 from core.model.running.loaded import LoadedModel, likeliest_classes
 from core.model.running.tracing import trace_inputs
-from core.model.text.inputs import Input
+from core.model.text.inputs import TextInput
 from core.model.trace import Patches, Trace
 
 
@@ -76,7 +76,7 @@ def trace_patches(model: LoadedModel, patches: Patches) -> Trace:
     """
     with refusing(model.name, "see"):
         vision = vision_of(model)
-        size = size_of(patches.pixels)
+        size = image_size(patches.pixels)
         if vision.size_for(size) != size or vision.grid(size) != (patches.rows, patches.columns):
             raise ImageError(
                 f"{{name}} does not cut an image of {size[1]} x {size[0]} pixels into"
@@ -146,12 +146,12 @@ def _prepare(
     )
 
 
-def image_input(model: LoadedModel, image: Image.Image | Pixels) -> Input:
+def image_input(model: LoadedModel, image: Image.Image | Pixels) -> TextInput:
     """An image as the model gets it; parameters and errors as for :func:`trace_image`."""
     vision = vision_of(model)
     return _input(vision, _prepare(model, vision, image, vision.size_for(None)))
 
 
-def _input(vision: Vision, patches: Patches) -> Input:
+def _input(vision: Vision, patches: Patches) -> TextInput:
     """Pixels that are ready for the model, with their tokens."""
-    return Input([], [], image_tokens(vision, size_of(patches.pixels)), 0, patches=patches)
+    return TextInput([], [], image_tokens(vision, image_size(patches.pixels)), 0, patches=patches)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from core.model.capture.forward import Way
+from core.model.capture.forward import AttentionMode
 from core.model.errors import UnsupportedModelError, WrongInputError
 from core.model.image.facts import Vision
 from core.model.trace import AttentionType
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Heads:
+class HeadInfo:
     """The heads of one kind of attention, as recorded.
 
     Attributes
@@ -52,7 +52,7 @@ class LoadedModel:
     """A network and what it reads; what is recorded is proven to be the model's own attention.
 
     `layers`, `heads`, `kv_heads`, `dim`, `causal`, `depth`, `layer_labels` and `outputs` are those
-    of :class:`Heads`; of an encoder-decoder, its encoder's.
+    of :class:`HeadInfo`; of an encoder-decoder, its encoder's.
 
     Attributes
     ----------
@@ -64,7 +64,8 @@ class LoadedModel:
     max_tokens : longest input, in tokens.
     probe_error : largest difference between recomputed attention and the model's own, see
         :mod:`core.model.running.probe`.
-    way : how attention is computed and recorded, see :data:`core.model.capture.forward.Way`.
+    way : how attention is computed and recorded, an
+        :data:`core.model.capture.forward.AttentionMode`.
     order : the kind of each attention call of a whole pass.
     batches : texts may run in padded batches; else one by one.
     number_type : "float32", "bfloat16" or "float16": the type in which the network computes.
@@ -84,11 +85,11 @@ class LoadedModel:
     name: str
     network: PreTrainedModel
     device: str
-    attention: Mapping[AttentionType, Heads]
+    attention: Mapping[AttentionType, HeadInfo]
     parameters: int
     max_tokens: int
     probe_error: float
-    way: Way = "exact"
+    way: AttentionMode = "exact"
     order: tuple[AttentionType, ...] = ()
     batches: bool = True
     number_type: str = "float32"
@@ -110,7 +111,7 @@ class LoadedModel:
     @property
     def labels(self) -> tuple[str, ...]:
         """The names of the classes by their number; none where no head tells them."""
-        return () if self.classifier is None else labels_of(self.classifier.config)
+        return () if self.classifier is None else class_labels(self.classifier.config)
 
     @property
     def tokenizer(self) -> PreTrainedTokenizerFast:
@@ -138,7 +139,7 @@ class LoadedModel:
         return "cross" in self.attention
 
     @property
-    def _main(self) -> Heads:
+    def _main(self) -> HeadInfo:
         return next(iter(self.attention.values()))
 
     @property
@@ -182,7 +183,7 @@ class LoadedModel:
         return self._main.outputs
 
 
-def labels_of(config: PreTrainedConfig) -> tuple[str, ...]:
+def class_labels(config: PreTrainedConfig) -> tuple[str, ...]:
     """The names of the classes by their number, shortened where they are very long."""
     names = config.id2label or {}
     return tuple(str(names.get(number, number))[:_MAX_LABEL] for number in range(config.num_labels))

@@ -78,7 +78,7 @@ def build_empty(config: PreTrainedConfig) -> PreTrainedModel:
     """
     from core.model import capture
 
-    capture.register()
+    capture.register_attention()
     try:
         return _build(config, capture.IMPLEMENTATION)
     except (ValueError, KeyError, AttributeError):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.model.capture import IMPLEMENTATION
-from core.model.capture.forward import Way
+from core.model.capture.forward import AttentionMode
 from core.model.errors import UnsupportedModelError
 from core.model.proof.agreement import DiffersError
 from core.model.proof.runs import Item, Passes, Runs, Samples
@@ -38,7 +38,7 @@ class LoadCheck:
     traces: dict[AttentionType, Trace]
     order: tuple[AttentionType, ...]
     error: float
-    way: Way
+    way: AttentionMode
     batches: bool
     further: bool
     tokens: int

@@ -11,7 +11,7 @@ from core.model.errors import TooShortError
 from core.model.refusal import refusing_to
 from core.model.running.loaded import LoadedModel
 from core.model.running.tracing import trace_inputs
-from core.model.text.inputs import Input
+from core.model.text.inputs import TextInput
 from core.model.text.tokens import describe_ids
 from core.model.trace import Token, Trace
 
@@ -48,7 +48,9 @@ def trace_repeated(
     for _ in range(sequences):
         half = generator.choice(ordinary, length, replace=False).tolist()
         ids = [*before, *half, *half, *after]
-        inputs.append(Input(ids, [0] * len(ids), _tokens(model, ids, len(before), len(after)), 0))
+        inputs.append(
+            TextInput(ids, [0] * len(ids), _tokens(model, ids, len(before), len(after)), 0)
+        )
     return trace_inputs(model, inputs)
 
 

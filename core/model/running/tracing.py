@@ -13,10 +13,10 @@ from core.model.capture import Call, Change, reader_of
 from core.model.capture.forward import hidden_states, run_batch
 from core.model.encoder_decoder import (
     MAX_ANSWER,
+    DecoderInput,
     Lengths,
-    Target,
     answered,
-    first_words,
+    forced_first_words,
     greedy_ids,
     of_type,
     read_target,
@@ -27,7 +27,7 @@ from core.model.image.facts import Vision
 from core.model.image.forward import run_images
 from core.model.left_alone import left_alone
 from core.model.refusal import Action, refusing, refusing_to
-from core.model.text.inputs import Input, cut_characters, encode, token_lengths, usable_tokens
+from core.model.text.inputs import TextInput, cut_characters, encode, token_lengths, usable_tokens
 from core.model.text.languages import Languages, checked
 from core.model.text.vocabulary import check_ids
 from core.model.trace import Array, AttentionType, Layer, Trace
@@ -90,18 +90,18 @@ def trace_text(
 @refusing_to("run")
 def _target(
     model: LoadedModel,
-    item: Input,
+    item: TextInput,
     text: str | None,
     max_tokens: int | None,
     languages: Languages | None,
-) -> Target:
+) -> DecoderInput:
     """What the decoder reads: the text, or the model's own answer."""
     limit = usable_tokens(model, max_tokens)
     if text and text.strip():
         return read_target(model, cut_characters(text, limit), limit, languages)
     if model.language_model is not None and model.task == "answer":
         check_ids(model.network, item.ids)
-        begin, longest = first_words(model, languages), min(limit, MAX_ANSWER)
+        begin, longest = forced_first_words(model, languages), min(limit, MAX_ANSWER)
         ids = greedy_ids(model.language_model, item.ids, longest, **begin)
         return answered(model, ids)
     return answered(model, [start_of(model, languages)])
@@ -173,7 +173,7 @@ def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[lis
 
 
 def trace_inputs(
-    model: LoadedModel, batch: list[Input], *, whole: bool = True, change: Change | None = None
+    model: LoadedModel, batch: list[TextInput], *, whole: bool = True, change: Change | None = None
 ) -> Iterator[Trace]:
     """The traces of a batch, one at a time; it runs when the first is asked for.
 
@@ -193,7 +193,7 @@ def trace_inputs(
 
 
 def _run(
-    model: LoadedModel, batch: list[Input], change: Change | None = None
+    model: LoadedModel, batch: list[TextInput], change: Change | None = None
 ) -> tuple[dict[AttentionType, list[Call]], object]:
     """The forward pass of a batch: its attention calls by kind, and the network's output."""
     try:
@@ -213,7 +213,7 @@ def _run(
 
 
 def _run_texts(
-    model: LoadedModel, batch: list[Input], change: Change | None
+    model: LoadedModel, batch: list[TextInput], change: Change | None
 ) -> tuple[dict[AttentionType, list[Call]], object]:
     """That of texts, once the ids are known to have vectors."""
     for item in batch:
@@ -251,7 +251,7 @@ def _run_texts(
 
 
 def _run_images(
-    model: LoadedModel, vision: Vision, batch: list[Input], change: Change | None
+    model: LoadedModel, vision: Vision, batch: list[TextInput], change: Change | None
 ) -> tuple[dict[AttentionType, list[Call]], object]:
     """That of images of one size."""
     images = [item.patches.pixels for item in batch if item.patches is not None]
@@ -271,7 +271,7 @@ def _read_trace(
     readers: dict[AttentionType, Reader],
     output: object,
     row: int,
-    batch: list[Input],
+    batch: list[TextInput],
 ) -> Trace:
     """The trace of one item; of an encoder-decoder, the encoder's with the others."""
     item = batch[row]

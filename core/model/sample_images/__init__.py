@@ -1,6 +1,6 @@
 """Sample images: pictures that come with the app, by name. No torch, no network.
 
->>> open_box("three-shapes").size
+>>> open_sample_image("three-shapes").size
 (480, 480)
 """
 
@@ -16,13 +16,13 @@ from typing import Literal
 
 from PIL import Image
 
-__all__ = ["BOX", "BoxImage", "open_box"]
+__all__ = ["SAMPLE_IMAGES", "SampleImage", "open_sample_image"]
 
 _FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class BoxImage:
+class SampleImage:
     """A picture that comes with the app: a record of ``images.toml``.
 
     Attributes
@@ -45,26 +45,26 @@ class BoxImage:
     of_scikit_learn: bool = False
 
 
-def _read_box() -> dict[str, BoxImage]:
+def _read_box() -> dict[str, SampleImage]:
     """The records of ``images.toml``, in its order."""
     records = tomllib.loads((_FOLDER / "images.toml").read_text("utf-8"))["images"]
-    return {record["name"]: BoxImage(**record) for record in records}
+    return {record["name"]: SampleImage(**record) for record in records}
 
 
-BOX: Mapping[str, BoxImage] = MappingProxyType(_read_box())
+SAMPLE_IMAGES: Mapping[str, SampleImage] = MappingProxyType(_read_box())
 
 
-def open_box(name: str) -> Image.Image:
+def open_sample_image(name: str) -> Image.Image:
     """The picture of that name, RGB and square, the same every time.
 
     Raises
     ------
     KeyError
-        When `BOX` has no such name.
+        When `SAMPLE_IMAGES` has no such name.
     """
-    if BOX[name].of_scikit_learn:
+    if SAMPLE_IMAGES[name].of_scikit_learn:
         return _open_of_scikit_learn(name)
-    ending = "png" if BOX[name].group == "drawn" else "jpg"
+    ending = "png" if SAMPLE_IMAGES[name].group == "drawn" else "jpg"
     with Image.open(_FOLDER / f"{name}.{ending}") as image:
         return image.convert("RGB")
 

@@ -15,7 +15,7 @@ from core.model.trace import Patches, Token
 if TYPE_CHECKING:
     from tokenizers import Encoding
 
-    from core.model.encoder_decoder import Target
+    from core.model.encoder_decoder import DecoderInput
     from core.model.running.loaded import LoadedModel
 
 # Tokenizers need 250 bytes of memory per byte of text, so they get at most this many characters for
@@ -26,7 +26,7 @@ CHARACTERS_PER_TOKEN = 32
 
 
 @dataclass(frozen=True)
-class Input:
+class TextInput:
     """One text ready for the model: its ids and segments, its tokens, and what was cut.
 
     `dropped` and `cut_characters` are as in :class:`core.model.trace.Trace`. `target` is what the
@@ -39,7 +39,7 @@ class Input:
     tokens: tuple[Token, ...]
     dropped: int
     cut_characters: int = 0
-    target: Target | None = None
+    target: DecoderInput | None = None
     patches: Patches | None = None
 
     @property
@@ -55,7 +55,7 @@ def encode(
     pair: str | None,
     max_tokens: int | None,
     languages: Languages | None = None,
-) -> Input:
+) -> TextInput:
     """A text or a pair as the model gets it; parameters and errors as for :func:`trace_text`."""
     limit = usable_tokens(model, max_tokens)
     pair = pair if pair and pair.strip() else None
@@ -74,7 +74,7 @@ def encode(
             "There is nothing to show: the text has only special tokens.", "Type a sentence."
         )
     segments = encoded.get("token_type_ids", [0] * len(tokens))
-    return Input(encoding.ids, segments, tokens, max(0, length - len(tokens)), cut)
+    return TextInput(encoding.ids, segments, tokens, max(0, length - len(tokens)), cut)
 
 
 def cut_characters(text: str, limit: int) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from core.model.trace.parts import Array, AttentionType, Patches, Token
 from core.vocabulary import Modality
 
-Kind = Literal["text", "cross", "image"]
+AttentionKind = Literal["text", "cross", "image"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,7 +39,7 @@ class Input:
 
     tokens: tuple[Token, ...]
     key_tokens: tuple[Token, ...]
-    kind: Kind = "text"
+    kind: AttentionKind = "text"
     word: str = "word"
     words: str = "words"
     this: str = "this text"

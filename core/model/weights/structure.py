@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 # What families call the width of the feed-forward part in their settings.
 _MLP_WIDTHS = ("intermediate_size", "ffn_dim", "hidden_dim", "n_inner", "d_ff")
 
-Head = Literal["none", "embeddings", "own"]
+OutputHead = Literal["none", "embeddings", "own"]
 
 
 @dataclass(frozen=True)
-class Projection:
+class LinearMap:
     """One linear map of the first layer: its name in the model, and its input and output size.
 
     A module that makes queries, keys and values at once appears under each role, with its own size.
@@ -55,7 +55,7 @@ class Attention:
     heads: int
     kv_heads: int
     dim: int
-    projections: dict[Role, Projection]
+    projections: dict[Role, LinearMap]
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Structure:
     stacks: tuple[Stack, ...]
     width: int
     vocabulary: int
-    head: Head
+    head: OutputHead
     text: str
 
 
@@ -144,7 +144,7 @@ def _attention(model: LoadedModel, attention_type: AttentionType) -> Attention:
         )
         for name, weight in named[:1]:
             outputs, inputs = weight.shape
-            projections[role] = Projection(name, int(inputs), int(outputs))
+            projections[role] = LinearMap(name, int(inputs), int(outputs))
     return Attention(attention_type, own.heads, own.kv_heads, own.dim, projections)
 
 
@@ -163,7 +163,7 @@ def _positions_of(part: torch.nn.Module) -> Positions | None:
     return None
 
 
-def _head_of(model: LoadedModel) -> Head:
+def _head_of(model: LoadedModel) -> OutputHead:
     if model.language_model is None:
         return "none"
     head = model.language_model.get_output_embeddings()

@@ -6,9 +6,9 @@ from weakref import ref
 
 import streamlit as st
 
-from core.atlas.source import KINDS, MAX_QUERY, Kind, SearchError, Source
+from core.atlas.source import MATCH_KINDS, MAX_QUERY, MatchKind, SearchError, Source
 from core.records import RecordError
-from core.screens.atlas.screen import Search
+from core.screens.atlas.screen import TokenSearch
 from core.screens.atlas.wording import whole
 from core.ui import controls
 from core.ui.cache import remembered
@@ -41,14 +41,14 @@ def draw_search(*, images: bool) -> str:
     return query.strip()
 
 
-def find(source: Source, query: str) -> Search | str | None:
+def find_tokens(source: Source, query: str) -> TokenSearch | str | None:
     """What a search finds, or why it cannot; None without one. Draws what counts as a match."""
     atlas = source.sample
-    kind: Kind = "token"
+    kind: MatchKind = "token"
     if atlas.images is None:
         kind = controls.choice(
             "kind",
-            KINDS,
+            MATCH_KINDS,
             "Match what is found as",
             subject="One can search for",
             names=_KINDS.__getitem__,
@@ -61,7 +61,7 @@ def find(source: Source, query: str) -> Search | str | None:
     return remembered(_CACHED, question, lambda: _search(source, query, kind))
 
 
-def _search(source: Source, query: str, kind: Kind) -> Search | str:
+def _search(source: Source, query: str, kind: MatchKind) -> TokenSearch | str:
     """What is found, or why nothing can be."""
     try:
         everywhere = matches = source.search(query, kind)
@@ -69,10 +69,10 @@ def _search(source: Source, query: str, kind: Kind) -> Search | str:
             matches = Source(source.sample).search(query, kind)
     except (SearchError, RecordError) as error:
         return str(error)
-    return Search(query, matches, everywhere)
+    return TokenSearch(query, matches, everywhere)
 
 
-def show_result(search: Search | str | None, source: Source) -> None:
+def show_result(search: TokenSearch | str | None, source: Source) -> None:
     """How much was found, or why the search failed."""
     if search is None:
         return

@@ -21,13 +21,13 @@ from core.atlas.data import (
     SampledVectors,
 )
 from core.atlas.source import Source
-from core.components.points import restore
+from core.components.points import restore_points
 from core.model import Chosen, Trace
 from core.model.bundled.first import TEXT
 from core.records import read_record
+from core.screens.atlas.corpus.building import is_waiting, make_atlas
 from core.screens.atlas.corpus.entry import AtlasEntry
-from core.screens.atlas.corpus.making import is_waiting, make_atlas
-from core.screens.atlas.corpus.source import DEFAULT_TOKENS, Corpus, corpus_of, max_tokens
+from core.screens.atlas.corpus.source import DEFAULT_TOKENS, Material, corpus_of, max_tokens
 from core.screens.atlas.layouts import tile_tokens
 from core.ui import cache, controls
 from core.ui.cache import first_model
@@ -56,7 +56,7 @@ class FirstAtlas:
     ----------
     plan, tokens : which sentences of the sample corpus, and all their tokens.
     steps, frames : of the tokens that tiles draw, (layer * head, 2 token, 2), as
-        :func:`core.components.points.quantise` gives them.
+        :func:`core.components.points.quantise_points` gives them.
     """
 
     plan: Chosen
@@ -89,7 +89,7 @@ def first_entry(picked: str, budget: int) -> AtlasEntry | None:
     return AtlasEntry(source, plan=first.plan)
 
 
-def _atlas(first: FirstAtlas, corpus: Corpus, trace: Trace) -> Atlas:
+def _atlas(first: FirstAtlas, corpus: Material, trace: Trace) -> Atlas:
     """The atlas, without what other pictures need."""
     heads, size = trace.shape[:2], len(first.tokens)
     nothing, points = np.zeros((*heads, 0, 0)), np.zeros((*heads, 2 * size, 2), np.float32)
@@ -112,7 +112,7 @@ def _atlas(first: FirstAtlas, corpus: Corpus, trace: Trace) -> Atlas:
     )
     drawn = tile_tokens(atlas, None)
     both = np.concatenate([drawn, drawn + size])
-    points[:, :, both] = restore(first.steps, first.frames).reshape(*heads, both.size, 2)
+    points[:, :, both] = restore_points(first.steps, first.frames).reshape(*heads, both.size, 2)
     return atlas
 
 

@@ -30,7 +30,7 @@ from core.screens.atlas.wording import TILES
 from core.ui.heads import gaps_note
 
 
-def show_all_heads(screen: Screen) -> None:
+def show_matrix(screen: Screen) -> None:
     """The matrix of points, its caption and its file."""
     running = screen.projection != "PCA" and ensure_job(screen).running
     draw = st.fragment(_draw, run_every=LOOK_EVERY) if running else _draw
@@ -50,7 +50,7 @@ def _draw(screen: Screen) -> None:
     both = np.concatenate([tokens, tokens + len(atlas.tokens)])
     tones = point_tones(atlas, screen.colour).numbers[..., both]
     note = drawn_note(screen, tokens.size)
-    held = contents_of(screen, "all-heads")
+    export = contents_of(screen, "all-heads")
     matrix = AtlasCloud(
         layer_labels=atlas.layer_labels,
         depth=atlas.depth,
@@ -58,14 +58,14 @@ def _draw(screen: Screen) -> None:
         points=points,
         tones=tones.reshape(-1, both.size) if tones.ndim > 1 else tones,
         chosen=(screen.layer, screen.head),
-        picture=held.titled("All heads over a corpus", about=note),
+        picture=export.titled("All heads over a corpus", about=note),
         **token_data(screen, tokens),
     )
     show_cloud(matrix, key="atlas_matrix", on_open=open_head)
     reading, saving = st.columns([5, 1])
     reading.caption(f"{note} {TILES} {gaps_note(atlas)}")
     with saving:
-        offer_page(matrix, "All heads over a corpus", f"{atlas.model}: {note}", held)
+        offer_page(matrix, "All heads over a corpus", f"{atlas.model}: {note}", export)
 
 
 def _points(screen: Screen) -> tuple[NDArray[np.intp], Array]:

@@ -26,7 +26,7 @@ open_head = partial(choose_head, part="one")
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class TokenSearch:
     """A search and its matches among what is in memory, and `everywhere`: among all tokens."""
 
     query: str
@@ -54,7 +54,7 @@ class Screen:
     projection: Projection = "PCA"
     stage: Stage = "raw"
     colour: str = "type"
-    search: Search | None = None
+    search: TokenSearch | None = None
     contexts: bool = False
 
     @property
@@ -129,10 +129,10 @@ def pick_contexts() -> bool:
     )
 
 
-def offer_page(picture: AtlasCloud, title: str, about: str, held: Contents) -> None:
+def offer_page(picture: AtlasCloud, title: str, about: str, export: Contents) -> None:
     """Save the picture as one file that opens offline."""
-    make = partial(points_page, picture, title, about, facts=held.facts)
-    offer_file("Save as HTML", make, held, ".html", width="stretch")
+    make = partial(points_page, picture, title, about, facts=export.facts)
+    offer_file("Save as HTML", make, export, ".html", width="stretch")
 
 
 def token_data(screen: Screen, tokens: NDArray[np.intp]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from core.components.export import standalone_page
 from core.components.head_view import (
     ALL_LAYERS_BYTES,
     HeadView,
-    Weighting,
+    WeightingOption,
     pack_head_view,
 )
 from core.components.reported_state import as_indices, changes, state_to_send
@@ -99,7 +99,7 @@ def _show_one_head(trace: Trace, layer: int) -> None:
 
 def _head_of_catalogue(trace: Trace, layer: int) -> int | None:
     """The head (from 1) of that layer (from 0) that the catalogue names to begin with, if any."""
-    spec = catalog.find(trace.model)
+    spec = catalog.find_entry(trace.model)
     begin = None if spec is None else spec.begin
     return begin[1] if begin is not None and begin[0] == trace.layer_labels[layer] else None
 
@@ -128,7 +128,7 @@ def _view_layer(key: TraceKey, layer: int, weigh: layer_payload.Weighting) -> La
     return LayerPayload.drawn(cache.trace(*key), layer, weigh, norms)
 
 
-def weightings(trace: Trace) -> list[Weighting]:
+def weightings(trace: Trace) -> list[WeightingOption]:
     """What the lines can show for this model."""
     known = first_model.is_awaited() or _is_output_known(trace)  # the first model's is
     meanings = {
@@ -139,7 +139,7 @@ def weightings(trace: Trace) -> list[Weighting]:
         else f"Where {trace.model} keeps its output projection is not known",
     }
     return [
-        Weighting(name, _NAMES[name], meaning, disabled=name == "transformed" and not known)
+        WeightingOption(name, _NAMES[name], meaning, disabled=name == "transformed" and not known)
         for name, meaning in meanings.items()
     ]
 
@@ -149,7 +149,7 @@ def _is_output_known(trace: Trace) -> bool:
 
 
 def pack_for_page(
-    trace: Trace, view: Mapping[str, Any], offered: Sequence[Weighting], held: Contents
+    trace: Trace, view: Mapping[str, Any], offered: Sequence[WeightingOption], held: Contents
 ) -> bytes:
     """All layers if they are few and short, else the one shown."""
     key, whole = current_key(trace.model), _size(trace) <= ALL_LAYERS_BYTES
@@ -161,7 +161,7 @@ def pack_for_page(
 
 
 def file_later(
-    trace: Trace, view: Mapping[str, Any], offered: Sequence[Weighting], held: Contents
+    trace: Trace, view: Mapping[str, Any], offered: Sequence[WeightingOption], held: Contents
 ) -> Callable[[], str]:
     """A function that writes the head view as one HTML file, in the state that is on the screen.
 
@@ -212,7 +212,7 @@ def _pack(
     trace: Trace,
     view: Mapping[str, Any],
     serial: int,
-    offered: Sequence[Weighting],
+    offered: Sequence[WeightingOption],
     held: Contents,
     found: Mapping[str, int] | None,
     weigh: layer_payload.Weighting,

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from core.analysis.anomalies import FLAGS, Row
+from core.analysis.anomalies import FLAGS, HeadRow
 from core.analysis.head_patterns.naming import MIN_TOKENS, NAMING, NONE, TOO_SHORT
 from core.analysis.statistics import OUTLIER
-from core.screens.heads.effects import MEASURED, replacements_of
+from core.screens.heads.effects import TITLES, replacements_of
 from core.screens.heads.measured import Heads
 from core.ui.words.numbers import number
 from core.ui.words.pattern_words import pattern_names, words_for
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _words = Prose(__file__)
 
 
-def describe(heads: Heads, *, odd: bool = True, effect: bool = True) -> str:
+def describe_head(heads: Heads, *, odd: bool = True, effect: bool = True) -> str:
     """All that is known of the chosen head, a paragraph each (Markdown)."""
     oddities = odd_sentences(heads.row)
     known = not (heads.short and oddities)  # else the page says that its pattern is not
@@ -92,7 +92,7 @@ def nearest_pattern(
     return min(short.items(), key=lambda item: item[1], default=("", float("nan")))
 
 
-def odd_sentences(row: Row) -> str:
+def odd_sentences(row: HeadRow) -> str:
     """Each flag with what it is raised for (Markdown), those of an unusual head first."""
     if not row["flags"]:
         return ""
@@ -101,7 +101,7 @@ def odd_sentences(row: Row) -> str:
     return "  \n".join(f"**{flag.capitalize()}:** {reason}." for flag, reason in pairs)
 
 
-def distance(row: Row, flag: str | None = None) -> str:
+def distance(row: HeadRow, flag: str | None = None) -> str:
     """How far a head is from the typical one, by a flag or its most extreme measure (Markdown)."""
     unusual = row["unusual_by"] if flag is None else flag in row["unusual_by"].split(", ")
     z = row["unusual"] if flag is None else row[f"z_{FLAGS[flag].measure}"]
@@ -117,7 +117,7 @@ def effect_sentence(heads: Heads) -> str:
         "effect",
         replaced=replacements_of(heads.key.modality)[facts["replace"]],
         effect=number(row["effect"], ".3g"),
-        measured=MEASURED[facts["measure"]],
+        measured=TITLES[facts["measure"]],
         unit=facts["unit"],
         exceeds=bool(row["exceeds"]),
     )

@@ -15,9 +15,9 @@ from core.figures.palette import Palette, palette
 from core.model.bundled.first import SENTENCE
 from core.model.interventions.heads import SINGLE_DRAWS
 from core.screens.heads import effects
-from core.screens.heads.card import describe
+from core.screens.heads.card import describe_head
 from core.screens.heads.effects import (
-    MEASURED,
+    TITLES,
     Step,
     effects_of_head,
     followed,
@@ -34,7 +34,7 @@ from core.ui.cache import TraceKey, first_model
 from core.ui.current import awaited_text
 from core.ui.downloads import contents
 from core.ui.heads import HeadTable, names_of
-from core.ui.navigation import ask
+from core.ui.navigation import set_headline
 from core.ui.presets import Preset
 from core.ui.words.numbers import in_a_row, number
 from core.ui.words.prose import Prose
@@ -67,12 +67,12 @@ def examples(heads: HeadTable) -> list[Preset]:
 def show_effects(heads: Heads, found: Effects, colours: Palette) -> DeltaGenerator:
     """The answer, and the map beside the card of the chosen head.
 
-    Of the effects alone, where what chance does is not measured yet: `compare` does that, in the
+    Of the effects alone, where what chance does is not measured yet: `add_chance` does that, in the
     place that this gives.
     """
     leaders = leaders_of(heads.trace, heads.key, found.replace, found.measure)
-    ask(headline(heads, found, leaders))
-    held = contents("effect", heads.trace.model, "")
+    set_headline(headline(heads, found, leaders))
+    export = contents("effect", heads.trace.model, "")
     draw_map = partial(
         show_effect_map,
         heads,
@@ -80,7 +80,7 @@ def show_effects(heads: Heads, found: Effects, colours: Palette) -> DeltaGenerat
         " ".join([_caption(heads.table, found), *notes(heads.trace, found)]),
         compared=len(found.draws) > 0,
     )
-    place = show_overview(heads, colours, held, draw_map, partial(_show_card, heads, found))
+    place = show_overview(heads, colours, export, draw_map, partial(_show_card, heads, found))
     with st.expander("How far can methods be trusted?"):
         st.markdown("\n".join(table_of_methods()))
         st.caption(_words("traps"))
@@ -102,7 +102,7 @@ def show_first() -> DeltaGenerator:
     if found is None or fresh is None:
         return place
     heads = HeadTable(trace=trace, table=effect_table(trace, found), layer=0, head=0)
-    ask(headline(heads, found, leading_table(trace, fresh)))
+    set_headline(headline(heads, found, leading_table(trace, fresh)))
     with place.container(), st.columns([5, 4], gap="medium")[0]:
         colours = palette(st.context.theme.type)
         show_effect_map(heads, colours, "", compared=True, chosen=False, key="effect_first")
@@ -110,14 +110,14 @@ def show_first() -> DeltaGenerator:
     return place
 
 
-def compare(place: DeltaGenerator, heads: Heads, found: Effects) -> None:
+def add_chance(place: DeltaGenerator, heads: Heads, found: Effects) -> None:
     """Measure what chance does, unless that is drawn, and draw it in the same picture."""
     if len(found.draws):
         return
     controls.publish()
     with place.container():
         leaders = leaders_of(heads.trace, heads.key, found.replace, found.measure, waits=True)
-        ask(headline(heads, found, leaders))
+        set_headline(headline(heads, found, leaders))
         measured_effects(heads.key, found.replace, found.measure)
     st.rerun()
 
@@ -133,7 +133,7 @@ def headline(heads: HeadTable, found: Effects, leaders: pd.DataFrame | None) -> 
         "head": f"L{first['layer']} H{first['head']}",
         "modality": heads.trace.input.modality,
         "effect": number(first["effect"], ".3g"),
-        "measured": MEASURED[found.measure],
+        "measured": TITLES[found.measure],
         "unit": found.unit,
     }
     if leaders is None:
@@ -175,11 +175,11 @@ def _show_card(heads: Heads, found: Effects) -> None:
             f" | {number(alone, '.3g', missing='–')} |"
         )
     others = number(row["others"], ".3g", missing="–")
-    facts = {"measured": MEASURED[measure], "unit": found.unit, "draws": SINGLE_DRAWS}
+    facts = {"measured": TITLES[measure], "unit": found.unit, "draws": SINGLE_DRAWS}
     st.markdown(verdict, help=_words("rule", draws=SINGLE_DRAWS))
     st.markdown("\n".join(rows))
     st.caption(_words("ways", others=others, replaced=replaced[found.replace], facts=facts))
-    st.markdown(describe(heads, effect=False))
+    st.markdown(describe_head(heads, effect=False))
     show_numbers(heads)
 
 

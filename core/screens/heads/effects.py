@@ -24,13 +24,13 @@ from core.model.interventions.heads import (
     Effects,
     Replace,
 )
-from core.model.interventions.measures import MEASURES, UNITS, Measure, measures_of
+from core.model.interventions.measures import OUTCOMES, UNITS, Outcome, measures_of
 from core.screens.heads.measured import Heads, join_columns
 from core.ui import cache, controls
 from core.ui.cache import TraceKey
 from core.ui.corpus_walk import measure_once
 from core.ui.serve import images
-from core.ui.serve.long_work import Bar, Shared
+from core.ui.serve.long_work import ProgressBar, Shared
 from core.ui.words.messages import quote
 from core.ui.words.prose import Prose
 
@@ -52,7 +52,7 @@ _DOES: dict[Step, str] = {
     "map": "Random directions of every head",
 }
 _words = Prose(__file__, "words_effect.md")
-MEASURED: dict[Measure, str] = {  # as pages call it
+TITLES: dict[Outcome, str] = {  # as pages call it
     "kl": "next-word distribution",
     "logit_difference": "lead of the likeliest word",
     "loss": "loss",
@@ -105,12 +105,12 @@ def pick_replacement(key: TraceKey) -> Replace:
     )
 
 
-def pick_measure(key: TraceKey, among: Collection[Measure] = MEASURES) -> Measure:
+def pick_outcome(key: TraceKey, among: Collection[Outcome] = OUTCOMES) -> Outcome:
     """What is measured, of what this model has `among` these."""
     offered = [each for each in measures_of(model_of(key)) if each in among]
     return controls.choice(
         "measure",
-        {name: MEASURED[name] for name in offered},
+        {name: TITLES[name] for name in offered},
         "Measure",
         subject="This model can be measured by",
         menu=True,
@@ -119,7 +119,7 @@ def pick_measure(key: TraceKey, among: Collection[Measure] = MEASURES) -> Measur
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
-def _place(key: TraceKey, replace: Replace, measure: Measure, step: Step) -> Shared[list[Effects]]:
+def _place(key: TraceKey, replace: Replace, measure: Outcome, step: Step) -> Shared[list[Effects]]:
     """A place for what was measured, shared by all visitors; empty until a run has finished.
 
     Of the text that the page begins with, what comes with the app.
@@ -129,7 +129,7 @@ def _place(key: TraceKey, replace: Replace, measure: Measure, step: Step) -> Sha
 
 
 def shipped_effects(
-    key: TraceKey, replace: Replace, measure: Measure, step: Step
+    key: TraceKey, replace: Replace, measure: Outcome, step: Step
 ) -> Effects | None:
     """What comes with the app of these, if anything does; it needs no model."""
     first = cache.first_input(key)
@@ -148,7 +148,7 @@ def shipped_effects(
 
 
 def measured_effects(
-    key: TraceKey, replace: Replace, measure: Measure, step: Step = "map"
+    key: TraceKey, replace: Replace, measure: Outcome, step: Step = "map"
 ) -> Effects:
     """What replacing heads changes, as far as that step.
 
@@ -161,7 +161,7 @@ def measured_effects(
         controls.end_page()
     options = {} if place.kept else _options(key, replace, measure, step)
 
-    def run(bar: Bar) -> Effects:
+    def run(bar: ProgressBar) -> Effects:
         return _run(key, replace, measure, progress=partial(_show, bar, step), **options)
 
     return measure_once(place, run, _DOES[step], f"effect_cancel_{step}", _stop, request)
@@ -170,7 +170,7 @@ def measured_effects(
 def _run(
     key: TraceKey,
     replace: Replace,
-    measure: Measure,
+    measure: Outcome,
     **options: Any,  # noqa: ANN401
 ) -> Effects:
     from core.model import effects
@@ -178,7 +178,7 @@ def _run(
     return effects(model_of(key), text_of(key), replace, measure, **limits(key), **options)
 
 
-def _options(key: TraceKey, replace: Replace, measure: Measure, step: Step) -> dict[str, Any]:
+def _options(key: TraceKey, replace: Replace, measure: Outcome, step: Step) -> dict[str, Any]:
     """Of :func:`core.model.effects`: which heads, and how many random directions."""
     if step == "map":
         return {"draws": DRAWS}
@@ -188,7 +188,7 @@ def _options(key: TraceKey, replace: Replace, measure: Measure, step: Step) -> d
     return {"heads": leading_heads(values), "draws": FRESH_DRAWS, "seed": FRESH_SEED}
 
 
-def _show(bar: Bar, step: Step, done: int, total: int) -> None:
+def _show(bar: ProgressBar, step: Step, done: int, total: int) -> None:
     bar.step(done / total, f"{_DOES[step]}: {done:,} of {total:,} passes")
 
 
@@ -202,7 +202,7 @@ def _go_on() -> None:
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Replacing the head in every way …")
 def effects_of_head(
-    key: TraceKey, replace: Replace, measure: Measure, layer: int, head: int
+    key: TraceKey, replace: Replace, measure: Outcome, layer: int, head: int
 ) -> tuple[float, float]:
     """Effect and control of one head, from 0: the first of its fresh random directions."""
     drawn: dict[str, Any] = {"draws": SINGLE_DRAWS, "seed": FRESH_SEED}
@@ -241,7 +241,7 @@ def followed(
         return None
 
 
-def with_effects(heads: Heads, replace: Replace, measure: Measure) -> tuple[Heads, Effects]:
+def with_effects(heads: Heads, replace: Replace, measure: Outcome) -> tuple[Heads, Effects]:
     """The table with the effects of heads, and what these were made of.
 
     Without random directions if they are not measured yet.
@@ -260,7 +260,7 @@ def with_effects(heads: Heads, replace: Replace, measure: Measure) -> tuple[Head
 def with_known_effects(heads: Heads) -> Heads:
     """The same where this visitor has seen them, or they come with the app; else the heads."""
     known = st.session_state.get(_KNOWN, ())
-    shipped: tuple[Replace, Measure] = ("mean", "sentence")
+    shipped: tuple[Replace, Outcome] = ("mean", "sentence")
     replace, measure = known[1:] if known[:1] == (heads.key,) else shipped
     kept = _place(heads.key, replace, measure, "map").kept
     if heads.over_corpus or not kept:
@@ -270,7 +270,7 @@ def with_known_effects(heads: Heads) -> Heads:
 
 
 def leaders_of(
-    trace: Trace, key: TraceKey, replace: Replace, measure: Measure, *, waits: bool = False
+    trace: Trace, key: TraceKey, replace: Replace, measure: Outcome, *, waits: bool = False
 ) -> pd.DataFrame | None:
     """The heads of largest effect with their fresh directions; None before they are measured."""
     if not (waits or _place(key, replace, measure, "fresh").kept):

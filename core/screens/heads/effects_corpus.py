@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import streamlit as st
 
 from core.analysis.effect import largest_effect
-from core.analysis.effect.corpus import corpus_table
+from core.analysis.effect.corpus import effect_corpus_table
 from core.figures.palette import Palette
 from core.model import Trace
 from core.model.interventions.heads import (
@@ -20,17 +20,17 @@ from core.model.interventions.heads import (
     sample_effects,
     samples_of,
 )
-from core.model.interventions.measures import Measure
-from core.screens.heads.effects import MEASURED
+from core.model.interventions.measures import Outcome
+from core.screens.heads.effects import TITLES
 from core.screens.heads.screen import show_effect_map
 from core.ui import cache, controls
 from core.ui.cache import TraceKey
 from core.ui.corpus_walk import measure_once
 from core.ui.downloads import contents
-from core.ui.heads import HeadTable, show_overview, show_table
-from core.ui.navigation import ask
+from core.ui.heads import HeadTable, show_head_table, show_overview
+from core.ui.navigation import set_headline
 from core.ui.place import choose_head
-from core.ui.serve.long_work import Bar, Shared
+from core.ui.serve.long_work import ProgressBar, Shared
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
 
@@ -68,12 +68,12 @@ def _place(*key: str | int) -> Shared[list[list[Effects]]]:  # noqa: ARG001
     return Shared([])
 
 
-class Corpus(NamedTuple):
+class CorpusRun(NamedTuple):
     """What is measured over all samples; then with random directions, over some of them."""
 
     key: TraceKey
     replace: Replace
-    measure: Measure
+    measure: Outcome
 
     def place(self, draws: int) -> Shared[list[list[Effects]]]:
         """Where the effects of all samples are, or of those with random directions."""
@@ -88,7 +88,7 @@ class Corpus(NamedTuple):
         def words(done: int) -> str:
             return _words("over", draws=draws, done=done, total=total, samples=samples)
 
-        def run(bar: Bar) -> list[Effects]:
+        def run(bar: ProgressBar) -> list[Effects]:
             found: list[Effects] = []
 
             def show(passes: int, of: int) -> None:
@@ -107,35 +107,35 @@ def _back_to_text() -> None:
     st.session_state["over"] = "text"
 
 
-def measure_corpus(trace: Trace, corpus: Corpus, layer: int, head: int) -> HeadTable:
+def measure_corpus(trace: Trace, corpus: CorpusRun, layer: int, head: int) -> HeadTable:
     """The table over the samples, with the chosen head; compared with chance if that is known."""
     compared = corpus.place(SAMPLE_DRAWS).kept
-    table = corpus_table(trace, corpus.effects(0), *compared)
+    table = effect_corpus_table(trace, corpus.effects(0), *compared)
     return HeadTable(trace=trace, table=table, layer=layer, head=head)
 
 
-def show_corpus(heads: HeadTable, corpus: Corpus, colours: Palette) -> Callable[[], None]:
+def show_corpus(heads: HeadTable, corpus: CorpusRun, colours: Palette) -> Callable[[], None]:
     """The answer, the map, the chosen head's numbers; then the table and the file.
 
     What it gives compares them with chance, below these, and draws them again.
     """
     table, samples = heads.table, _SAMPLES[corpus.key.modality]
     facts, compared = _facts(heads.row, table, samples), table.attrs["compared"]
-    ask(_headline(table, samples))
+    set_headline(_headline(table, samples))
     passing = int(table["exceeds"].sum()) if compared else 0
     caption = _words("passing", passing=passing, total=len(table), facts=facts) if compared else ""
     passes = heads.row.get("exceeds", False)
     over_head = _words("over_head", head=heads.name, passes=passes, facts=facts)
-    held = contents("effect", heads.trace.model, "corpus", text=False)
+    export = contents("effect", heads.trace.model, "corpus", text=False)
     draw_map = partial(show_effect_map, heads, colours, caption, compared=compared > 0)
-    place = show_overview(heads, held, draw_map, partial(st.markdown, over_head))
+    place = show_overview(heads, export, draw_map, partial(st.markdown, over_head))
     with st.expander("Every measure of every head"):
         titles = {name: name for name in map(str, heads.table) if name not in ("layer", "head")}
-        show_table(heads, titles, key="heads_table", on_open=choose_head)
+        show_head_table(heads, titles, key="heads_table", on_open=choose_head)
     return partial(_go_on, place, corpus)
 
 
-def _go_on(place: DeltaGenerator, corpus: Corpus) -> None:
+def _go_on(place: DeltaGenerator, corpus: CorpusRun) -> None:
     if corpus.place(SAMPLE_DRAWS).kept:
         return
     controls.publish()
@@ -159,4 +159,4 @@ def _facts(row: Mapping[str, Any], table: pd.DataFrame, samples: str) -> dict[st
     names = ("effect", "low", "high", "times")
     numbers = {name: number(row.get(name, math.nan), ".3g", missing="–") for name in names}
     facts = {name: table.attrs[name] for name in ("unit", "texts", "compared", "draws")}
-    return numbers | facts | {"measured": MEASURED[table.attrs["measure"]], "samples": samples}
+    return numbers | facts | {"measured": TITLES[table.attrs["measure"]], "samples": samples}

@@ -20,7 +20,7 @@ from core.analysis.anomalies import (
 from core.analysis.anomalies.measures import Measures
 from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.induction import Induction, induction_scores
-from core.analysis.head_patterns.measure import Measured, mean_scores, measure_text
+from core.analysis.head_patterns.measure import TextScores, mean_scores, measure_text
 from core.analysis.head_patterns.naming import NAMING, score_limits, too_short
 from core.analysis.head_patterns.registry import PATTERNS
 from core.analysis.head_patterns.similarity import (
@@ -51,7 +51,7 @@ _MAX_TABLES = 16  # kept, of a few dozen numbers a head: 80 kB
 class OneText(NamedTuple):
     """What is measured of the heads on one text; sessions share it, so nobody may write to it."""
 
-    measured: tuple[Measured, ...]
+    measured: tuple[TextScores, ...]
     table: pd.DataFrame
     distances: Distances | None = None
 
@@ -65,7 +65,7 @@ class Heads(HeadTable):
     """
 
     key: TraceKey
-    measured: Sequence[Measured]
+    measured: Sequence[TextScores]
     distances: Distances | None = None  # between all heads, over the sample corpus
 
     @property
@@ -155,7 +155,7 @@ def _measure_corpus(model_name: str, traces: Iterator[tuple[int, Trace]]) -> One
     model = cache.model(model_name)
     similarity, induction = _similarity_of(model_name), _induction(model_name)
     grams = output_projection.value_grams(model)
-    texts: dict[int, tuple[Measured, Measures]] = {}
+    texts: dict[int, tuple[TextScores, Measures]] = {}
     distances: list[Distances] = []
     for index, trace in traces:
         compared = compare_heads(trace, MAX_LOGARITHMS // len(sample_sentences()))

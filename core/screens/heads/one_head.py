@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.anomalies import FLAGS, Row
-from core.analysis.anomalies.contribution import contributions, value_norms, without_first
+from core.analysis.anomalies import FLAGS, HeadRow
+from core.analysis.anomalies.contribution import contribution_norms, contributions, without_first
 from core.analysis.arrays import Floats
 from core.analysis.head_patterns.evidence import Evidence, evidence
 from core.analysis.head_patterns.naming import NONE, TOO_SHORT
@@ -20,7 +20,7 @@ from core.figures.palette import Palette
 from core.model import Trace
 from core.model.trace import Array
 from core.screens.heads.card import (
-    describe,
+    describe_head,
     nearest_pattern,
     show_flag_definition,
     values_note,
@@ -59,7 +59,7 @@ def show_one(heads: Heads, colours: Palette, whole: str) -> None:
     weights, uniform = _matrices(heads, whole)
     name, pattern, says = WHOLES[whole].capitalize(), "first", ""
     if whole == "head":
-        name, pattern, says = heads.name, _pattern(heads), describe(heads)
+        name, pattern, says = heads.name, _pattern(heads), describe_head(heads)
         says = says if not heads.over_corpus else f"Over {heads.where}: {says}"
     shown = evidence(weights, uniform, trace.tokens, pattern, trace.source)
     labels, columns = (labels_of(tokens) for tokens in (trace.tokens, trace.key_tokens))
@@ -144,7 +144,7 @@ def show_moved(heads: Heads, colours: Palette, *, hide: bool) -> None:
     trace, layer, head = heads.trace, heads.layer, heads.head
     sentence = _sentence(trace, heads.row)
     weights = trace.attention(layer, head)
-    lengths = value_norms(trace, cache.transformed_norms(heads.key))
+    lengths = contribution_norms(trace, cache.transformed_norms(heads.key))
     norms: Floats = lengths[layer, head]
     seen = permitted(trace, layer, head)
     labels, columns = (labels_of(tokens) for tokens in (trace.tokens, trace.key_tokens))
@@ -176,7 +176,7 @@ def show_moved(heads: Heads, colours: Palette, *, hide: bool) -> None:
     show_flag_definition(NULL.name, trace, f"{NULL.name} is")
 
 
-def _sentence(trace: Trace, row: Row) -> str:
+def _sentence(trace: Trace, row: HeadRow) -> str:
     """What the head gives its first token and what that accounts for."""
     return _words(
         "of_head",

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.rollout import (
-    LINES,
+    FLOWS,
     Paths,
     as_many_paths,
     follow_paths,
@@ -25,8 +25,8 @@ from core.ui.cache import TraceKey
 from core.ui.corpus_walk import show_unread
 from core.ui.current import current_key, found_head
 from core.ui.downloads import contents, offer_csv
-from core.ui.navigation import ask
-from core.ui.place import held_cell
+from core.ui.navigation import set_headline
+from core.ui.place import pinned_pair
 from core.ui.words.messages import quote
 from core.ui.words.numbers import in_a_row
 from core.ui.words.prose import Prose
@@ -56,18 +56,18 @@ def show_origin(whole: Trace) -> None:
     target = _target(trace, whole)
     mixing = _mixing(key)
     if mixing is None:
-        ask(_words("no_paths"))
+        set_headline(_words("no_paths"))
         return
     paths = follow_paths(mixing, target)
     uniform = uniform_mixing(trace, mixing)
     control = as_many_paths(uniform, target, paths.count)
-    ask(_headline(trace, paths, control))
-    held = contents("effect", trace.model, f"paths-{target + 1}")
-    view = PathsView(trace, paths, held.titled("Where a token comes from"))
+    set_headline(_headline(trace, paths, control))
+    export = contents("effect", trace.model, f"paths-{target + 1}")
+    view = PathsView(trace, paths, export.titled("Where a token comes from"))
     show_paths(view, key="effect_paths", on_pick=_pick)
     st.caption(_caption(trace, whole, target))
     table = paths_table(trace, paths)
-    offer_csv(table.copy, held, index=False, float_format="%.6f")
+    offer_csv(table.copy, export, index=False, float_format="%.6f")
 
 
 def _pick(token: int) -> None:
@@ -88,7 +88,7 @@ def _target(trace: Trace, whole: Trace) -> int:
     found = found_head(whole)
     query = [] if found is None else [found.query + 1]
     words = [each.position + 1 for each in trace.tokens if not each.special] or [1]
-    options: Sequence[int] = (*picked, *held_cell(whole)[:1], *query, words[-1])
+    options: Sequence[int] = (*picked, *pinned_pair(whole)[:1], *query, words[-1])
     return next(each for each in options if each <= count) - 1
 
 
@@ -112,7 +112,7 @@ def _headline(trace: Trace, paths: Paths, control: Paths) -> str:
         accounted=percent(paths.accounted),
         control_lines=control.count,
         control=percent(control.accounted),
-        strongest=LINES * trace.shape[0],
+        strongest=FLOWS * trace.shape[0],
     )
 
 

@@ -18,12 +18,12 @@ from core.analysis.head_patterns.similarity import (
     map_heads,
     nearest_heads,
 )
-from core.analysis.layers import rows_of
+from core.analysis.layers import place_layers
 from core.figures.heads import class_map, head_scatter
 from core.figures.palette import Palette
-from core.figures.patterns import Bar, pattern_looks, score_bars
+from core.figures.patterns import ScoreBar, pattern_looks, score_bars
 from core.model import Trace
-from core.screens.heads.card import describe
+from core.screens.heads.card import describe_head
 from core.screens.heads.measured import Heads
 from core.screens.heads.screen import show_numbers, show_overview
 from core.ui import cache, controls
@@ -31,7 +31,7 @@ from core.ui.charts import show_chart
 from core.ui.corpus_walk import reads_corpora, show_unread
 from core.ui.downloads import contents
 from core.ui.heads import show_gaps, show_head_map, show_heads
-from core.ui.navigation import ask
+from core.ui.navigation import set_headline
 from core.ui.place import choose_head
 from core.ui.presets import Preset
 from core.ui.words.numbers import number
@@ -50,13 +50,13 @@ _MAX_DISTANCES = 8  # kept between all pairs of heads: 40 kB, 900 kB for 336 hea
 def show_patterns(heads: Heads, colours: Palette, score: str) -> None:
     """The answer and the map, beside what is known of the chosen head."""
     model = heads.trace.model
-    held = contents("patterns", model, "", text=not heads.over_corpus, on=heads.where)
+    export = contents("patterns", model, "", text=not heads.over_corpus, on=heads.where)
 
     def draw_map() -> None:
         _show_map(heads, colours, score)
         _summarise(heads)
 
-    show_overview(heads, colours, held, draw_map, partial(_show_card, heads, colours))
+    show_overview(heads, colours, export, draw_map, partial(_show_card, heads, colours))
 
 
 def pick_colouring(heads: Heads) -> str:
@@ -74,7 +74,7 @@ def pick_colouring(heads: Heads) -> str:
 
 
 def _show_card(heads: Heads, colours: Palette) -> None:
-    st.markdown(describe(heads))
+    st.markdown(describe_head(heads))
     figure = score_bars(_bars(heads), colours)
     show_chart(figure, key="patterns_bars", alt=f"Scores of {heads.name}", quiet=True)
     with st.container(horizontal=True):
@@ -103,7 +103,7 @@ def _summarise(heads: Heads) -> None:
         patterns=", ".join(f"{counts[name]} {names[name]}" for name in NAMING if name in counts),
         broad=broad,
     )
-    ask(answer, "Press a cell to see its head.", tokens=heads.tokens)
+    set_headline(answer, "Press a cell to see its head.", tokens=heads.tokens)
     tokens = heads.query_tokens
     scarce = [
         f"{names[name]} ({tokens[name]:.0f} of {pattern.min_query_tokens})"
@@ -121,7 +121,7 @@ def _show_map(heads: Heads, colours: Palette, score: str) -> None:
         figure = class_map(
             heads.grid("class").astype(np.str_),
             heads.grid("confidence").astype(np.float64),
-            rows_of(heads.trace),
+            place_layers(heads.trace),
             pattern_looks(pattern_names(heads.trace), st.context.theme.type, colours),
             colours,
             chosen,
@@ -156,7 +156,7 @@ def _why_missing(trace: Trace, pattern: str) -> str:
     return words_for(trace)[pattern].missing
 
 
-def _bars(heads: Heads) -> list[Bar]:
+def _bars(heads: Heads) -> list[ScoreBar]:
     row, limits, tokens = heads.row, heads.limits, heads.query_tokens
     bars, names = [], score_names(heads.trace)
     for score in heads.measures:
@@ -166,7 +166,7 @@ def _bars(heads: Heads) -> list[Bar]:
         value, limit = row[score], limits.get(pattern, np.nan)
         enough = bool(pattern) and tokens[pattern] >= NAMING[pattern].min_query_tokens
         bars.append(
-            Bar(
+            ScoreBar(
                 names[score],
                 value,
                 row[f"{score}_uniform"],

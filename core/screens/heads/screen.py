@@ -12,12 +12,12 @@ import streamlit as st
 from core.figures.heads import head_scatter
 from core.figures.palette import Palette
 from core.figures.patterns import pattern_looks
-from core.screens.heads.effects import MEASURED
+from core.screens.heads.effects import TITLES
 from core.screens.heads.measured import Heads
 from core.ui import address, controls
 from core.ui.cache import first_model
 from core.ui.downloads import Contents
-from core.ui.heads import HeadTable, show_head_map, show_heads, show_table
+from core.ui.heads import HeadTable, show_head_map, show_head_table, show_heads
 from core.ui.heads import show_overview as show_beside
 from core.ui.place import choose_head
 from core.ui.words.numbers import number
@@ -29,12 +29,6 @@ if TYPE_CHECKING:
 
 _words = Prose(__file__)
 _COLUMNS = {"class": "pattern", "confidence": "above threshold", "stability": "stability"}
-_REASONS = {
-    "unusual_by": "unusual by",
-    "flags": "flags",
-    "reasons": "reasons",
-    "sink_token": "sink",
-}
 _IN_FILE = ("layer", "head", "_uniform", "_low", "_high")  # ends of columns of the file alone
 _NOT_PICKED = "–"
 
@@ -42,14 +36,14 @@ _NOT_PICKED = "–"
 def show_overview(
     heads: Heads,
     colours: Palette,
-    held: Contents,
+    export: Contents,
     draw_map: Callable[[], object],
     card: Callable[[], object],
     *,
     border: bool = True,
 ) -> DeltaGenerator:
     """Gives the place below the map and the card."""
-    place = show_beside(heads, held, draw_map, card, border=border)
+    place = show_beside(heads, export, draw_map, card, border=border)
     with st.expander("Every measure of every head"):
         first_model.when_loaded(partial(_show_table, heads))
     picked = bool(address.asks_for("x") or st.session_state.get("x"))
@@ -71,7 +65,7 @@ def show_effect_map(
     show_head_map(
         heads.trace,
         heads.grid("effect"),
-        f"effect on the {MEASURED[heads.table.attrs['measure']]}",
+        f"effect on the {TITLES[heads.table.attrs['measure']]}",
         colours,
         key=key,
         on_open=choose_head,
@@ -98,11 +92,11 @@ def _show_table(heads: Heads) -> None:
     shown = heads.table.assign(**{"class": heads.table["class"].map(names)})
     short = {name: each.short for name, each in score_words(heads.trace).items()}
     measured = {name: short.get(name, each.title) for name, each in heads.measures.items()}
-    titles = _COLUMNS | measured | _REASONS
+    titles = _COLUMNS | measured | {"sink_token": "sink"}
     others = [each for each in map(str, shown) if not each.endswith(_IN_FILE)]
     titles |= {name: name.replace("_", " ") for name in others if name not in titles}
     rows = Heads(**{**vars(heads), "table": shown})
-    show_table(rows, titles, key="heads_table", on_open=choose_head)
+    show_head_table(rows, titles, key="heads_table", on_open=choose_head)
     st.caption(_words("table", stability="stability" in shown))
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from core.analysis.anomalies import FLAGS, Row, flagged, with_flag
-from core.analysis.anomalies.flags import KINDS, RANDOM_SHARE
+from core.analysis.anomalies import FLAGS, HeadRow, flagged, with_flag
+from core.analysis.anomalies.flags import FLAG_KINDS, RANDOM_SHARE
 from core.analysis.anomalies.measures import MEASURES
 from core.analysis.head_patterns.naming import MIN_TOKENS
 from core.analysis.layer_payload import LayerPayload, drawn_size
@@ -19,7 +19,7 @@ from core.analysis.statistics import OUTLIER
 from core.components.head_view import show_one_head
 from core.figures.palette import Palette, token_colours
 from core.screens.heads.card import (
-    describe,
+    describe_head,
     distance,
     odd_sentences,
     show_definition,
@@ -31,7 +31,7 @@ from core.screens.heads.screen import show_numbers, show_overview
 from core.ui import controls
 from core.ui.downloads import contents
 from core.ui.heads import show_head_map
-from core.ui.navigation import ask
+from core.ui.navigation import set_headline
 from core.ui.place import choose_head
 from core.ui.presets import Preset
 from core.ui.words.numbers import number
@@ -66,7 +66,7 @@ def show_unusual(heads: Heads, colours: Palette, flag: str | None) -> None:
     """The answer, and a map of one measure or of all, beside a card per head."""
     table, trace = heads.table, heads.trace
     odd = flagged(table) if flag is None else with_flag(flagged(table), flag)
-    ask(_of_all(table) if flag is None else _of_flag(table, odd, flag))
+    set_headline(_of_all(table) if flag is None else _of_flag(table, odd, flag))
     listed = [_at(heads, row) for row in _listed(odd, flag)]
 
     def draw_map() -> None:
@@ -75,7 +75,7 @@ def show_unusual(heads: Heads, colours: Palette, flag: str | None) -> None:
             st.caption(_words("squares"), help=_words("unusual"))
         else:
             kind = FLAGS[flag].kind
-            st.caption(f"**{KINDS[kind]}:** {_words('kind', kind=kind)}.")
+            st.caption(f"**{FLAG_KINDS[kind]}:** {_words('kind', kind=kind)}.")
             show_flag_definition(flag, trace)
         if trace.source is not None:
             st.caption(_words("of_your_text"))
@@ -90,20 +90,20 @@ def show_unusual(heads: Heads, colours: Palette, flag: str | None) -> None:
             st.caption(f"{more} more: see the table.")
 
     where = table.attrs["where"]
-    held = contents("anomalies", trace.model, "", text=not heads.over_corpus, on=where)
+    export = contents("anomalies", trace.model, "", text=not heads.over_corpus, on=where)
     chosen = listed[0] if listed else heads
-    show_overview(chosen, colours, held, draw_map, draw_cards, border=False)
+    show_overview(chosen, colours, export, draw_map, draw_cards, border=False)
     show_definition(_words("every_measure", values=values_note(table)))
 
 
-def _listed(odd: pd.DataFrame, flag: str | None) -> Sequence[Row]:
+def _listed(odd: pd.DataFrame, flag: str | None) -> Sequence[HeadRow]:
     """The first of `odd`, the rows of a table: of any flag the unusual ones, else with that one."""
     unusual = odd[odd["unusual_by"] != ""]
     shown = unusual if flag is None and len(unusual) else odd
     return shown.head(_LISTED if flag or len(unusual) else 1).to_dict("records")
 
 
-def _at(heads: Heads, row: Row) -> Heads:
+def _at(heads: Heads, row: HeadRow) -> Heads:
     layer = heads.trace.layer_labels.index(row["layer"])
     return replace(heads, layer=layer, head=int(row["head"]) - 1)
 
@@ -118,7 +118,7 @@ def _show_card(heads: Heads, flag: str | None) -> None:
             st.button("Open in Head view", key=key, type="tertiary", on_click=_open, args=place)
         st.caption(odd_sentences(heads.row))
         _show_lines(heads)
-        show_numbers(heads, describe(heads, odd=False))
+        show_numbers(heads, describe_head(heads, odd=False))
 
 
 def _open(layer: int, head: int) -> None:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.attention_table import Head, Layer
+from core.analysis.attention_table import AnyHead, AnyLayer
 from core.analysis.strongest_link import FoundLink
 from core.components.reported_state import changes, state_to_send
 from core.components.table import Cells
-from core.ui.place import CELL, held_cell
+from core.ui.place import CELL, pinned_pair
 
 if TYPE_CHECKING:
     from core.model import Trace
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 KEY = "heatmap_table"  # of the component
 
 
-def cells_to_show(trace: Trace, layer: Layer, head: Head, link: FoundLink | None) -> Cells:
+def cells_to_show(trace: Trace, layer: AnyLayer, head: AnyHead, link: FoundLink | None) -> Cells:
     """The cell held, and in the head of `link` the cell of that link if it joins two words."""
-    sent, serial = state_to_send(KEY, {"held": held_cell(trace)})
+    sent, serial = state_to_send(KEY, {"held": pinned_pair(trace)})
     found: tuple[int, ...] = ()
     if link is not None and link.joins_words and (layer, head) == (link.layer, link.head):
         found = (link.query + 1, link.key + 1)

@@ -15,8 +15,8 @@ from core.ui import address, cache, controls
 from core.ui.cache import TraceKey
 from core.ui.current import current_key, found_head
 from core.ui.downloads import contents
-from core.ui.place import CELL, SUMMARIES, choose_head, held_cell
-from core.ui.words.pages import find
+from core.ui.place import CELL, SUMMARIES, choose_head, pinned_pair
+from core.ui.words.pages import find_page
 from core.ui.words.prose import Prose
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def restore_view(trace: Trace, link: FoundLink) -> dict[str, Any]:
     layer = _pick("layer", layers, layers[link.layer], subject)
     head = _pick("head", heads, link.head + 1, f"{trace.model} has {len(heads)} heads a layer")
     is_linked = address.asks_for(CELL)
-    cell = list(held_cell(trace))
+    cell = list(pinned_pair(trace))
     if is_linked:  # other pages follow a link as they follow a pick
         st.session_state.update(heads=[int(head)], **_elsewhere(cell))
     return {"layer": layer, "head": int(head), "cell": cell}
@@ -101,14 +101,14 @@ def show_picture(trace: Trace) -> None:
         return
     # Before the controls are declared: the component knows the head better, and the bytes stay as
     # they are when it reports another.
-    held = contents("home", trace.model, "")
+    export = contents("home", trace.model, "")
     view = restore_view(trace, link)
     sent, serial = state_to_send(KEY, view)
     links = _links(current_key(trace.model))
     layers = _wanted(trace, view)
     apart = abs(link.query - link.key)
     tail = _words("tail", apart=apart, layer=trace.layer_labels[link.layer], mean=link.mean)
-    facts = ArcsView(sent, serial, link, tail, links, held.titled("Attention as arcs"))
+    facts = ArcsView(sent, serial, link, tail, links, export.titled("Attention as arcs"))
     show_arcs(pack_arcs(trace, layers, facts), key=KEY, on_view=take_report)
     st.caption(_words("arcs", joins_words=link.joins_words))
 
@@ -125,7 +125,7 @@ def show_doors() -> None:
     """A link to each page, with the question that it answers."""
     columns = [*st.columns(_IN_ROW), *st.columns(_IN_ROW)]
     for column, (name, label) in zip(columns, _DOORS.items(), strict=False):
-        page = find(name)
+        page = find_page(name)
         with column.container(border=True, height="stretch"):
             st.page_link(page.path, label=f"**{label}**")
             st.caption(page.question)

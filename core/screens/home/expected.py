@@ -20,11 +20,11 @@ _words = Prose(__file__)
 _WIDTH = 400  # pixels, of a table
 _MAX_TABLES = 32  # kept of each: ten tokens, or five for each of eight masks: 10 kB
 
-Rows = list[tuple[str, float]]  # a token or a class, and its probability
+Probabilities = list[tuple[str, float]]  # a token or a class, and its probability
 
 
 @st.cache_resource(max_entries=_MAX_TABLES, show_spinner="Asking the model what it expects …")
-def _tables(model_name: str, text: str, pair: str | None) -> list[Rows]:
+def _tables(model_name: str, text: str, pair: str | None) -> list[Probabilities]:
     """The likeliest next tokens, those of each mask, or the classes; none without such a head."""
     model, longest = cache.model(model_name), cache.MAX_TOKENS
     if model.task == "next":
@@ -34,7 +34,7 @@ def _tables(model_name: str, text: str, pair: str | None) -> list[Rows]:
     return [text_classes(model, text, pair, max_tokens=longest)] if model.labels else []
 
 
-def _rows(guesses: Sequence[Guess]) -> Rows:
+def _rows(guesses: Sequence[Guess]) -> Probabilities:
     return [
         (
             f"…{each.display.removeprefix('##')}" if each.continues else each.display,
@@ -74,7 +74,7 @@ def _show_expected(trace: Trace) -> None:
             st.markdown(f"{quote(rows[0][0])}: **{number(rows[0][1], '.3g')}**")
 
 
-def _draw(column: str, tables: Sequence[Rows]) -> None:
+def _draw(column: str, tables: Sequence[Probabilities]) -> None:
     bar = st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0)
     with st.container(horizontal=True):
         for place, rows in enumerate(tables):

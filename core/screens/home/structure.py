@@ -28,7 +28,7 @@ def show_structure(trace: Trace, colours: Palette) -> None:
     if not expander.open:
         return
     with expander:
-        first_model.when_loaded(partial(_draw, trace, colours), first_model.WORDS)
+        first_model.when_loaded(partial(_draw, trace, colours), first_model.NEEDS_MODEL)
 
 
 def _draw(trace: Trace, colours: Palette) -> None:

@@ -14,10 +14,10 @@ from core.analysis.images.distance import (
     distance_table,
     mean_of_distances,
 )
-from core.analysis.layers import rows_of
+from core.analysis.layers import place_layers
 from core.figures.heads import dots_by_layer
 from core.figures.palette import palette
-from core.model.sample_images import BOX
+from core.model.sample_images import SAMPLE_IMAGES
 from core.screens.images import cached
 from core.ui import controls
 from core.ui.cache import TraceKey
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from core.model import Trace
 
-OVER = {"image": "this image", "box": f"all {len(BOX)} sample images"}
+OVER = {"image": "this image", "box": f"all {len(SAMPLE_IMAGES)} sample images"}
 
 
 def pick_over() -> str:
@@ -44,10 +44,10 @@ def pick_over() -> str:
 def show_distance(trace: Trace, over: str) -> None:
     """A dot per head over the layers, beside the uniform baseline, and the numbers as CSV."""
     key, colours = current_key(trace.model), palette(st.context.theme.type)
-    keys = [key._replace(image=name) for name in BOX] if over == "box" else [key]
+    keys = [key._replace(image=name) for name in SAMPLE_IMAGES] if over == "box" else [key]
     measured = _measure(keys)
     title = "mean attention distance (pixels)"
-    rows = rows_of(trace)
+    rows = place_layers(trace)
     figure = dots_by_layer(measured.pixels, measured.uniform, rows, title, "px", colours)
     show_heads(
         figure,
@@ -57,10 +57,10 @@ def show_distance(trace: Trace, over: str) -> None:
     )
     st.markdown(_verdict(measured))
     show_gaps(trace)
-    held = contents("attention-distance", trace.model, over, text=over == "image")
+    export = contents("attention-distance", trace.model, over, text=over == "image")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_explain(over), width="stretch")
-        offer_csv(partial(_table, keys), held, index=False)
+        offer_csv(partial(_table, keys), export, index=False)
 
 
 def _measure(keys: list[TraceKey]) -> AttentionDistances:
@@ -115,7 +115,7 @@ def _name(measured: AttentionDistances, place: tuple[int, int]) -> str:
 
 
 def _explain(over: str) -> str:
-    images = "this image" if over == "image" else f"the {len(BOX)} sample images, each alike"
+    images = OVER[over] + (", each alike" if over == "box" else "")
     return (
         f"Each dot is a head: mean distance from a patch to those it attends to, on {images}, in"
         " pixels of the image as the model gets it. CLS and registers do not count. Press a dot for"

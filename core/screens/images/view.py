@@ -87,22 +87,22 @@ def take_report(view: Mapping[str, Any]) -> None:
     controls.pick(**changes(KEY, report))
 
 
-def pack_for_page(trace: Trace, view: Mapping[str, Any], held: Contents) -> bytes:
+def pack_for_page(trace: Trace, view: Mapping[str, Any], export: Contents) -> bytes:
     """All layers if they are small, else the one shown and a row of every head of the others."""
     sent, serial = state_to_send(KEY, view)
-    return _pack(trace, view, sent, serial, held)
+    return _pack(trace, view, sent, serial, export)
 
 
-def file_later(trace: Trace, view: Mapping[str, Any], held: Contents) -> Callable[[], str]:
+def file_later(trace: Trace, view: Mapping[str, Any], export: Contents) -> Callable[[], str]:
     """A function that writes the view as one HTML file, in the state that is on the screen."""
-    data = _pack(trace, view, view, 0, held)
+    data = _pack(trace, view, view, 0, export)
     return partial(
         standalone_page,
         "patches",
         data,
-        f"Patches of {held.about} by {trace.model}",
+        f"Patches of {export.about} by {trace.model}",
         _note(trace, view),
-        facts=held.facts,
+        facts=export.facts,
     )
 
 
@@ -117,7 +117,7 @@ def _size(trace: Trace) -> int:
 
 
 def _pack(
-    trace: Trace, view: Mapping[str, Any], sent: Mapping[str, Any], serial: int, held: Contents
+    trace: Trace, view: Mapping[str, Any], sent: Mapping[str, Any], serial: int, export: Contents
 ) -> bytes:
     key, patches, whole = current_key(trace.model), patches_of(trace), sends_all(trace)
     shown = trace.layer_labels.index(int(view["layer"]))
@@ -133,7 +133,7 @@ def _pack(
         rows=None if whole else _rows(trace, key, view, start),
         rollout=cached.rollout(key, weighted=head == ROLLOUTS[1]) if head in ROLLOUTS else None,
         classes=cached.classes(key.model, key.image or ""),
-        picture=held.titled("Patches"),
+        picture=export.titled("Patches"),
     )
     sent_layers = {
         each: LayerPayload.of(trace, each, sums=cached.row_sums(key, each)) for each in layers

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
-from core.analysis.head_patterns.search import Search, find_heads
+from core.analysis.head_patterns.search import HeadSearch, find_heads
 from core.components.model_view import Marks
 from core.ui import cache
 from core.ui.cache import TraceKey
@@ -33,7 +33,7 @@ def pair_names(trace: Trace) -> Callable[[str], str]:
 
 
 @st.cache_resource(max_entries=_MAX_SEARCHES, show_spinner=False)
-def _heads_that(key: TraceKey, pattern: str) -> Search:
+def _heads_that(key: TraceKey, pattern: str) -> HeadSearch:
     """The heads of a text or an image that follow a pattern of `HIGHLIGHTED`."""
     return find_heads(cache.trace(*key), pattern)
 
@@ -76,7 +76,7 @@ def highlight(trace: Trace, key: TraceKey, name: str) -> Marks | None:
     return Marks(score, search.scores, search.holds, search.ranked()[0][:2])
 
 
-def _describe(trace: Trace, search: Search) -> str:
+def _describe(trace: Trace, search: HeadSearch) -> str:
     """One paragraph of Markdown, true for any text."""
     words = words_for(trace)[search.pattern.name]
     title = words.highlight.capitalize()

@@ -69,7 +69,7 @@ def show_badge(part: str, projection: PairProjection, a: str, b: str) -> None:
 
 
 def show_projections(
-    projection: PairProjection, names: tuple[str, str], colours: Palette, held: Contents
+    projection: PairProjection, names: tuple[str, str], colours: Palette, export: Contents
 ) -> None:
     """A along B in each layer's plane; `names` are those of A and B."""
     (a, b), along = map(quote, names), " along ".join(names)
@@ -89,7 +89,7 @@ def show_projections(
         notes,
         key="projection_planes",
         right_angle=True,
-        picture=held.titled(along),
+        picture=export.titled(along),
     )
     st.caption(_words("planes", a=a, b=b))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
-from core.analysis.images.points import COLOURINGS, OF_PATCHES
+from core.analysis.images.points import OF_PATCHES, PATCH_COLOURINGS
 from core.analysis.normalization import NOTEBOOK_RANGE, SearchRange
 from core.analysis.query_key.correlation import Distance, Measure
 from core.screens.query_key.choice import has_looks
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 _words = Prose(__file__)
 ALL_THREE, SPACE = "all three", "PCA 3-D"
-PROJECTIONS = ("PCA", SPACE, "UMAP", "t-SNE")
+CLOUD_VIEWS = ("PCA", SPACE, "UMAP", "t-SNE")
 _CHOSEN_FOR = "_chosen_for"
 
 
 class PictureOptions(NamedTuple):
     """What the picture shows and how.
 
-    `stage` is one of the head's or ``ALL_THREE``, `projection` one of ``PROJECTIONS``, `point` the
+    `stage` is one of the head's or ``ALL_THREE``, `projection` one of ``CLOUD_VIEWS``, `point` the
     pinned one, as in links; `shown` and `shown_keys` are the positions drawn.
     """
 
@@ -124,7 +124,7 @@ def pick_stage(trace: Trace) -> tuple[str, str]:
     )
     colouring = controls.choice(
         "colour",
-        OF_PATCHES | COLOURINGS if has_looks(trace) else COLOURINGS,
+        OF_PATCHES | PATCH_COLOURINGS if has_looks(trace) else PATCH_COLOURINGS,
         "Colour by",
         subject="Colours can show",
         default="type",
@@ -138,7 +138,7 @@ def pick_look(trace: Trace, stage: str, colouring: str) -> PictureOptions:
     """How the picture is drawn: the projection, and special tokens, at first those of a text."""
     projection = controls.choice(
         "projection",
-        PROJECTIONS,
+        CLOUD_VIEWS,
         "Projection",
         subject="The projections are",
         menu=True,

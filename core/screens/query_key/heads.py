@@ -95,11 +95,11 @@ def show_all_heads(trace: Trace, choice: Choice, colours: Palette) -> None:
             needed=MIN_RELIABLE,
         )
     )
-    held = contents("queries-and-keys", trace.model, f"L{choice.number}")
+    export = contents("queries-and-keys", trace.model, f"L{choice.number}")
     offer_file(
         f"Report of layer {choice.number} (HTML)",
-        lambda: make_report(trace, choice, held.facts),
-        held,
+        lambda: make_report(trace, choice, export.facts),
+        export,
         ".html",
         help=_words("report"),
     )

@@ -75,8 +75,8 @@ def show_picture(trace: Trace, choice: Choice, options: PictureOptions, colours:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(CAPTION, width="stretch")
-        held = contents("queries-and-keys", trace.model)
-        offer_csv(places_table(trace, clouds, tints).copy, held, index=False)
+        export = contents("queries-and-keys", trace.model)
+        offer_csv(places_table(trace, clouds, tints).copy, export, index=False)
 
 
 def head_lines(trace: Trace, choice: Choice, head: int) -> Lines:
@@ -98,7 +98,7 @@ def _drawing(
         attended = partners(trace.attention(choice.layer, choice.head))
         image = Image(thumbnails(patches_of(trace)), attended)
     short = image is not None and len(clouds) > 1
-    held = contents("queries-and-keys", choice.key.model)
+    export = contents("queries-and-keys", choice.key.model)
     return Clouds(
         panels=[
             Panel(
@@ -123,7 +123,7 @@ def _drawing(
         shown=options.shown,
         shown_keys=options.shown_keys,
         image=image,
-        picture=held.titled(f"Queries and keys ({options.projection})", place=choice.name()),
+        picture=export.titled(f"Queries and keys ({options.projection})", place=choice.name()),
     )
 
 

@@ -18,7 +18,7 @@ from core.analysis.images.selectivity import (
     selectivity,
     selectivity_table,
 )
-from core.analysis.layers import rows_of
+from core.analysis.layers import place_layers
 from core.figures.heads import class_map
 from core.figures.palette import Palette
 from core.figures.patterns import feature_looks
@@ -28,7 +28,7 @@ from core.screens.query_key.controls import ALL_THREE
 from core.ui import cache
 from core.ui.cache import TraceKey
 from core.ui.downloads import contents
-from core.ui.heads import HeadTable, show_gaps, show_heads, show_overview, show_table
+from core.ui.heads import HeadTable, show_gaps, show_head_table, show_heads, show_overview
 from core.ui.place import choose_head
 from core.ui.presets import Preset
 from core.ui.serve.long_work import room_for_twin
@@ -102,9 +102,9 @@ def known_table(key: TraceKey) -> pd.DataFrame | None:
 def show_selectivity(follows: Follows, colours: Palette) -> None:
     """The map beside the chosen head, then the table."""
     known = follows.table.attrs
-    held = contents("what-heads-follow", follows.trace.model, "", permutations=known["moves"])
+    export = contents("what-heads-follow", follows.trace.model, "", permutations=known["moves"])
     card = partial(_show_card, follows)
-    place = show_overview(follows, held, partial(_show_map, follows, colours), card)
+    place = show_overview(follows, export, partial(_show_map, follows, colours), card)
     caption = _words(
         "follow_caption",
         patches=known["patches"],
@@ -118,7 +118,7 @@ def show_selectivity(follows: Follows, colours: Palette) -> None:
     for each in FEATURES:
         titles |= {each: each, f"{each}_p": f"p {each}"}
     with st.expander("Every head"):
-        show_table(follows, titles, key="query_key_followers", on_open=choose_head)
+        show_head_table(follows, titles, key="query_key_followers", on_open=choose_head)
         st.caption(_words("table"))
 
 
@@ -127,7 +127,7 @@ def _show_map(follows: Follows, colours: Palette) -> None:
     strengths = np.max([np.nan_to_num(follows.grid(each)) for each in FEATURES], axis=0)
     classes, chosen = follows.grid("follows").astype(np.str_), (follows.layer, follows.head)
     looks = feature_looks(colours)
-    figure = class_map(classes, strengths, rows_of(trace), looks, colours, chosen)
+    figure = class_map(classes, strengths, place_layers(trace), looks, colours, chosen)
     show_heads(
         figure,
         "Map of all heads: what they follow",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from core.analysis.vectors import Source, Summary
+from core.analysis.vectors import Summary, VectorSource
 from core.ui import controls
 from core.ui.current import found_head
 from core.ui.frame.layout import pick_part
@@ -15,15 +15,15 @@ from core.vocabulary import labels_of
 if TYPE_CHECKING:
     from core.model import Trace
 
-_SOURCES: list[Source] = ["attention", "queries", "keys", "values", "hidden states"]
+_SOURCES: list[VectorSource] = ["attention", "queries", "keys", "values", "hidden states"]
 _SUMMARIES: tuple[Literal["mean", "median", "max"], ...] = ("mean", "median", "max")
 
 
 @dataclass(frozen=True)
-class Row:
+class RowChoices:
     """What the row says; `layer` is from 0, None where all are shown."""
 
-    source: Source
+    source: VectorSource
     summary: Summary
     layer: int | None
 
@@ -37,7 +37,7 @@ class Further:
     tab20: bool
 
 
-def pick_row(trace: Trace) -> Row:
+def pick_row(trace: Trace) -> RowChoices:
     """What is drawn and how; hidden states have no heads to choose."""
     of_one = pick_part() == "one layer"
     source = controls.choice(
@@ -47,7 +47,7 @@ def pick_row(trace: Trace) -> Row:
     summary = head(trace, summaries=_SUMMARIES, follow=False) if has_heads else "mean"
     shown = layer(trace) if of_one else None
     draw_stepper(*(["layer"] if of_one else []), *(["head"] if has_heads else []))
-    return Row(source, summary, shown)
+    return RowChoices(source, summary, shown)
 
 
 def pick_further() -> Further:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.analysis.arrays import Floats
 from core.analysis.pairs import head_vectors
-from core.analysis.vectors import CLOSE_ANGLE, MIN_COSINE, Planes, Source, Summary
+from core.analysis.vectors import CLOSE_ANGLE, MIN_COSINE, Planes, Summary, VectorSource
 from core.model import Trace
 from core.ui.words.messages import quote
 from core.ui.words.prose import Prose
@@ -41,7 +41,7 @@ def describe_close_pairs(planes: Planes, layer: int | None) -> str:
     )
 
 
-def headline(planes: Planes, source: Source, layer: int | None, held: int) -> str:
+def headline(planes: Planes, source: VectorSource, layer: int | None, held: int) -> str:
     """The two tokens, of so many `held`, that are most alike in the `layer` shown, or in any
     (Markdown); else "".
     """
@@ -64,7 +64,7 @@ def headline(planes: Planes, source: Source, layer: int | None, held: int) -> st
     )
 
 
-def explain(source: Source, summary: Summary, tokens: int) -> str:
+def explain_planes(source: VectorSource, summary: Summary, tokens: int) -> str:
     """How to read the planes, true for what is drawn; so many `tokens` have arrows in them."""
     of = f"head {summary + 1}" if isinstance(summary, int) else f"{summary} over heads"
     if source != "attention" and not isinstance(summary, int):

@@ -157,7 +157,7 @@ def _shortened(state: dict[str, str]) -> dict[str, str]:
     if _fits(state):
         return state
     others = {key: value for key, value in state.items() if key not in _TEXTS}
-    packed = others | {"packed": pack({key: state[key] for key in _TEXTS if key in state})}
+    packed = others | {"packed": pack_texts({key: state[key] for key in _TEXTS if key in state})}
     if _fits(packed):
         return packed
     st.sidebar.caption("The text is too long for a link, which leaves it out.")
@@ -178,7 +178,7 @@ def _unpacked(link: dict[str, str]) -> dict[str, str]:
     packed = link.pop("packed", None)
     if packed is None:
         return link
-    texts = unpack(packed, _MAX_UNPACKED)
+    texts = unpack_texts(packed, _MAX_UNPACKED)
     if texts is None:
         notice("The text in this link cannot be read: the link is damaged or was cut off.")
         return link
@@ -199,7 +199,7 @@ def to_text(value: object) -> str | None:
 _RAW_DEFLATE = -15  # zlib's window for a stream without header and checksum (RFC 1951)
 
 
-def pack(texts: dict[str, str]) -> str:
+def pack_texts(texts: dict[str, str]) -> str:
     """Texts by link parameter -> letters, digits, "-" and "_".
 
     >>> unpack(pack({"text": "I saw it", "pair": "本"}), 1000)
@@ -210,8 +210,8 @@ def pack(texts: dict[str, str]) -> str:
     return base64.urlsafe_b64encode(deflated).rstrip(b"=").decode("ascii")
 
 
-def unpack(packed: str, max_bytes: int) -> dict[str, str] | None:
-    """The texts given to :func:`pack`, or None if `packed` is anything else.
+def unpack_texts(packed: str, max_bytes: int) -> dict[str, str] | None:
+    """The texts given to :func:`pack_texts`, or None if `packed` is anything else.
 
     `packed` comes from a link and is not trusted: more than `max_bytes` are never inflated.
     """

@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 
 from core.components.present import show_present, wants_code
-from core.ui.words.pages import find
+from core.ui.words.pages import find_page
 
 if TYPE_CHECKING:
     import segno
@@ -23,7 +23,7 @@ model = load({model})
 trace = trace_text(model, {text}{pair})
 """
 _OF_IMAGE = """from core.model import load, open_image, trace_image
-from core.model.sample_images import open_box
+from core.model.sample_images import open_sample_image
 
 model = load({model}, modality="image")
 trace = trace_image(model, {text})
@@ -33,8 +33,8 @@ _OWN_IMAGE = 'open_image(open("your-image.png", "rb").read()).image'
 _LOOK: dict[str, Any] = {"dark": "#000", "light": "#fff", "border": 4}
 
 
-def place(page: str) -> None:
-    """Draw Present and Share; :func:`fill` says what is behind that, once the page has ended."""
+def place_share(page: str) -> None:
+    """Draw Present and Share; :func:`fill_share` says later what is behind that."""
     link: str = st.session_state.get(_LINK, "") if wants_code() else ""
     code = _code_of(link).svg_data_uri(**_LOOK) if 0 < len(link.encode()) <= _QR_BYTES else ""
     show_present(code)
@@ -42,7 +42,7 @@ def place(page: str) -> None:
     st.session_state[_PLACE] = page, button
 
 
-def fill(parameters: Mapping[str, str]) -> None:
+def fill_share(parameters: Mapping[str, str]) -> None:
     """Write behind the button of this run: the link, and how a notebook begins."""
     if _PLACE not in st.session_state:
         return
@@ -62,7 +62,7 @@ def fill(parameters: Mapping[str, str]) -> None:
 
 def snippet(page: str) -> str:
     """Python that begins with the model and the text or image on screen, as the page does."""
-    from core.model.sample_images import BOX
+    from core.model.sample_images import SAMPLE_IMAGES
 
     state = st.session_state
     numbers = (str(state.get(key)) for key in ("layer", "head"))
@@ -70,9 +70,9 @@ def snippet(page: str) -> str:
     model, text, begin = repr(state["model"].strip()), repr(state["text"]), _OF_TEXT
     pair = f", {state['pair']!r}" if state["two"] else ""
     if state.get("input") == "image":
-        text = f"open_box({state['image']!r})" if state["image"] in BOX else _OWN_IMAGE
-        begin, pair = _OF_IMAGE, ""
-    lines = f"{begin}{_PLACE_OF_HEAD}{find(page).python}"
+        begin, pair, name = _OF_IMAGE, "", state["image"]
+        text = f"open_sample_image({name!r})" if name in SAMPLE_IMAGES else _OWN_IMAGE
+    lines = f"{begin}{_PLACE_OF_HEAD}{find_page(page).python}"
     return lines.format(model=model, text=text, pair=pair, layer=layer, head=head)
 
 

@@ -14,7 +14,7 @@ import streamlit as st
 
 from core.model.bundled import first
 from core.model.memory import return_freed_memory
-from core.model.opening.catalog import bundled_problem, find
+from core.model.opening.catalog import bundled_problem, find_entry
 from core.model.trace import Array, AttentionType, Trace
 from core.ui.serve import access, deployment
 from core.ui.serve.long_work import FirstLoad
@@ -22,7 +22,7 @@ from core.vocabulary import Modality
 
 if TYPE_CHECKING:
     from core.model import LoadedModel
-    from core.model.opening.load import Stage
+    from core.model.opening.load import Phase
     from core.model.text.languages import Languages
 
 Answer = TypeVar("Answer")
@@ -98,7 +98,7 @@ def _load(
     name: str,
     modality: Modality,
     token: bool | None,
-    on_stage: Callable[[Stage], None] = lambda _: None,
+    on_stage: Callable[[Phase], None] = lambda _: None,
 ) -> LoadedModel:
     from core.model import load
     from core.model.opening.load import pick_device
@@ -124,7 +124,7 @@ def first_input(key: TraceKey) -> first.FirstInput | None:
 
 def first_of(model_name: str) -> first.FirstInput | None:
     """What comes with the app of a model's first input, if anything does."""
-    spec = find(model_name)
+    spec = find_entry(model_name)
     if spec is None or model_name not in first.FILES or bundled_problem(spec) is not None:
         return None
     return first.first_of(model_name)

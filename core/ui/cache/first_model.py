@@ -19,23 +19,23 @@ from core.ui.words.messages import above_page
 from core.vocabulary import Modality
 
 if TYPE_CHECKING:
-    from core.model.opening.load import Stage
+    from core.model.opening.load import Phase
 
 # Time for the browser to fetch what draws the first page, which it asks this very process for,
 # before imports take the interpreter's lock.
 DELAY_SECONDS = 1.0
 FAILED = "_failed_model"  # of this visitor: its name, and why
-WORDS = "This needs the model itself, which is loading."
+NEEDS_MODEL = "This needs the model itself, which is loading."
 _LOOK_SECONDS = 0.1  # how soon a run that waits notices that its visitor has moved on
 _LATER, _AWAITED = "_drawn_with_the_model", "_awaited_model"
-_DOES: dict[Stage, str] = {
+_DOES: dict[Phase, str] = {
     "importing": "PyTorch is being imported (1 of 3)",
     "reading": "the weights are being read (2 of 3)",
     "checking": "its attention is being checked (3 of 3)",
 }
 
 
-def start() -> None:
+def start_page() -> None:
     """Begin a run: nothing waits."""
     st.session_state.pop(_LATER, None)
 
@@ -65,7 +65,7 @@ def when_loaded(draw: Callable[[], None], words: str = "") -> None:
             draw()
 
 
-def finish() -> None:
+def finish_page() -> None:
     """End a page: if parts of it wait for the model, wait too, and draw them."""
     later: list[tuple[DeltaGenerator, str, Callable[[], None]]]
     later = st.session_state.get(_LATER, [])
@@ -80,7 +80,7 @@ def finish() -> None:
         cache.model(name, modality)
     except ModelError as error:
         fail(error)
-    start()
+    start_page()
     for slot, _, draw in later:
         with slot.container():
             draw()

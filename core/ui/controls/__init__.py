@@ -52,7 +52,7 @@ class Control:
     optional: bool = False
 
 
-def open_link() -> None:
+def begin_run() -> None:
     """Begin a run: read the link, and forget the controls of the previous run."""
     st.session_state[_DECLARED] = {}
     if address.open_link():
@@ -93,7 +93,7 @@ def stand_at(**values: str) -> bool:
     )
 
 
-def start() -> dict[str, Any]:
+def initial_values() -> dict[str, Any]:
     """The page's own controls as they are at first, but for those that its examples leave alone."""
     kept = opened().reset_except
     if kept is None:
@@ -113,7 +113,7 @@ def publish() -> None:
         }
     )
     pending_updates.answered(address.current())
-    share.fill(short_link())
+    share.fill_share(short_link())
 
 
 def short_link() -> dict[str, str]:
@@ -129,7 +129,7 @@ def short_link() -> dict[str, str]:
 def end_page() -> NoReturn:
     """End the page early. After ``st.stop`` nothing could be written to the address any more."""
     publish()
-    first_model.finish()
+    first_model.finish_page()
     st.stop()
 
 

@@ -25,7 +25,7 @@ _MAX_SHOWN = 12  # words of an answer that the page quotes
 _words = Prose(__file__)
 
 
-def choose(model: LoadedModel, *, cross: bool) -> None:
+def choose_attention(model: LoadedModel, *, cross: bool) -> None:
     """Draw the choice of a kind, `cross` or not, and the box for what the decoder reads."""
     offered = {
         attention_type: NAMES[attention_type]
@@ -84,7 +84,7 @@ def chosen() -> tuple[str | None, AttentionType, Languages | None]:
     return target, attention_type, (source, target_language)
 
 
-def explain(trace: Trace) -> None:
+def explain_attention(trace: Trace) -> None:
     """Say in one line who attends to whom, and whose words the decoder reads."""
     from core.model.encoder_decoder import MAX_ANSWER
 

@@ -9,7 +9,7 @@ from core.analysis.images.patch_scores import patches_of
 from core.model import Trace
 from core.model.bundled.first import PICTURE
 from core.model.errors import ModelError
-from core.model.sample_images import BOX
+from core.model.sample_images import SAMPLE_IMAGES
 from core.model.trace import Patches
 from core.ui import address, controls
 from core.ui.serve import images
@@ -40,10 +40,10 @@ def declare(label: str = "") -> None:
     if address.asks_for("image") == _OWN and _KEPT not in st.session_state:
         address.take("image")
         st.session_state["image"] = PICTURE
-        notice(_words("image_is_gone", other=escape(BOX[PICTURE].title)))
+        notice(_words("image_is_gone", other=escape(SAMPLE_IMAGES[PICTURE].title)))
     controls.choice(
         "image",
-        [*BOX, *([_OWN] if _KEPT in st.session_state else [])],
+        [*SAMPLE_IMAGES, *([_OWN] if _KEPT in st.session_state else [])],
         label,
         subject="The images are",
         default=PICTURE,
@@ -55,7 +55,7 @@ def declare(label: str = "") -> None:
 
 
 def _title(name: str) -> str:
-    return "Your image" if name == _OWN else BOX[name].title
+    return "Your image" if name == _OWN else SAMPLE_IMAGES[name].title
 
 
 def image_name() -> str:
@@ -73,7 +73,7 @@ def show_facts(trace: Trace) -> None:
     facts = _way_to_the_model(patches_of(trace))
     if images.is_brought(image_name()):
         facts += st.session_state.get(_OPENED, ("", ()))[1]
-    elif (entry := BOX.get(image_name())) is not None:
+    elif (entry := SAMPLE_IMAGES.get(image_name())) is not None:
         facts.append(entry.look_for)
         if entry.group == "photograph":
             facts.append(f"Photograph: {entry.author}, {entry.licence}.")

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.components.shell import watch_window
 from core.ui import address, controls
 from core.ui.frame import switch
-from core.ui.words.glossary import OF_IMAGES, SOURCES, TERMS
+from core.ui.words.glossary import OF_IMAGES, REFERENCES, TERMS
 from core.ui.words.pages import PAGES, Page, go_to, opened
 
 _SHEET = Path(__file__).with_name("style.css")
@@ -94,7 +94,7 @@ def show_end(*mathematics: str, notes: Mapping[str, str] | None = None) -> None:
     words = opened().words
     if not mathematics and "mathematics" in words:
         mathematics = (words("mathematics"),)
-    sources = [f"- {SOURCES[name].entry}" for name in opened().references]
+    sources = [f"- {REFERENCES[name].entry}" for name in opened().references]
     terms = [f"- **{term}**: {meaning}" for term, meaning in _meanings(notes or {}).items()]
     behind = {"Mathematics": mathematics, "References": sources, "Glossary": terms}
     with st.container(key="page_end", horizontal=True, gap="small"):

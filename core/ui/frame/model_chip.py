@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from core.model.memory import available_bytes
-from core.model.opening.catalog import CATALOG, Group, bundled_problem, find, fits, is_local
+from core.model.opening.catalog import CATALOG, Group, bundled_problem, find_entry, fits, is_local
 from core.ui import controls
 from core.ui.cache import first_model
 from core.ui.frame import switch
-from core.ui.serve.access import access, box_help, default_model
+from core.ui.serve.access import access, box_help, first_offered
 from core.ui.words.labels import rule_notes
 from core.ui.words.messages import escape, explain_error, notice, quote
 from core.ui.words.prose import Prose
@@ -39,7 +39,7 @@ _words = Prose(__file__)
 
 def draw() -> None:
     """Draw the choice of a model, before the model is loaded."""
-    granted, default = access(switch.modality()), default_model(switch.modality())
+    granted, default = access(switch.modality()), first_offered(switch.modality())
     if granted.free_text:
         controls.text("model", default)
     else:
@@ -75,7 +75,7 @@ def _notice_missing_default(names: tuple[str, ...]) -> None:
 
 def show_model_facts_later(trace: Trace, load: Callable[[], LoadedModel]) -> None:
     """Show a default model's facts once it is here; until then, what its trace says."""
-    spec = find(trace.model) or CATALOG[0]
+    spec = find_entry(trace.model) or CATALOG[0]
     layers, heads, _, dim = trace.shape
     words = (
         f"**{spec.title}.** {spec.good_for}\n\n{layers} layers × {heads} heads × {dim} dims. What"
@@ -94,7 +94,7 @@ def show_rules(trace: Trace) -> None:
 
 def show_model_facts(model: LoadedModel) -> None:
     """Show what was loaded, behind its name."""
-    spec = find(model.name)
+    spec = find_entry(model.name)
     for note in model.notes:
         notice(escape(note))
     with st.session_state[_FACTS]:
@@ -158,7 +158,7 @@ def _model_label(name: str) -> str:
     As it was when somebody first looked: a browser answers with the label that it was shown, and
     one that has changed meanwhile would be taken for a name that was typed.
     """
-    spec = find(name)
+    spec = find_entry(name)
     if spec is None:
         return name
     facts = [f"{READS[spec.group]} {name}"]

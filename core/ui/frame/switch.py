@@ -12,8 +12,8 @@ from typing import cast
 import streamlit as st
 
 from core.ui import controls
-from core.ui.serve.access import access, default_model
-from core.ui.words.pages import PAGES, Page, find
+from core.ui.serve.access import access, first_offered
+from core.ui.words.pages import PAGES, Page, find_page
 from core.vocabulary import Modality
 
 KEY = "input"
@@ -63,7 +63,7 @@ def offer_other_pages(page: Page, on_open: Callable[[str], None]) -> None:
     st.menu_button(
         "Same view of this image",
         [each.name for each in PAGES if len(each.modalities) > 1 and each != page],
-        format_func=lambda name: find(name).title,
+        format_func=lambda name: find_page(name).title,
         key=_SAME_VIEW,
         help="This image, layer and head on a page that shows sentences too",
         on_click=lambda: on_open(st.session_state[_SAME_VIEW]),
@@ -79,5 +79,5 @@ def _change_place(now: Modality) -> None:
         places[before] = {key: state[key] for key in _PLACE if key in state}
         for key in _PLACE:
             state.pop(key, None)
-        state.update({"model": default_model(now)} | places.get(now, {}))
+        state.update({"model": first_offered(now)} | places.get(now, {}))
     state[_BEFORE] = now

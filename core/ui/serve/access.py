@@ -15,7 +15,7 @@ import streamlit as st
 
 from core.model.errors import NotOfferedError
 from core.model.opening import catalog, hub
-from core.model.opening.catalog import as_folder, find
+from core.model.opening.catalog import as_folder, find_entry
 from core.ui.serve import visitor
 from core.ui.serve.deployment import is_on, megabytes, setting
 from core.vocabulary import Modality
@@ -89,13 +89,13 @@ def read_offer(setting: str, modality: Modality = "text") -> tuple[tuple[str, ..
     names: list[str] = []
     for word in filter(None, words):
         is_catalog = word.lower() in {"any", "catalogue", "catalog"}
-        spec = None if is_catalog else find(word)
+        spec = None if is_catalog else find_entry(word)
         if spec is None or spec.modality == modality:
             names += _catalogue(modality) if is_catalog else [word]
     return tuple(dict.fromkeys(names)), "any" in map(str.lower, words)
 
 
-def default_model(modality: Modality = "text") -> str:
+def first_offered(modality: Modality = "text") -> str:
     """The model shown when a link names none; "" where this site offers none that `modality` it."""
     names, default = access(modality).names, catalog.default_model(modality)
     return default if default in names else next(iter(names), "")
@@ -114,7 +114,7 @@ def resolve(name: str, modality: Modality = "text") -> str:
         cache, and the hub does not show it to everybody.
     """
     granted = access(modality)
-    spec = find(name)
+    spec = find_entry(name)
     if name in granted.names or (spec is not None and spec.name in granted.names):
         is_folder = spec is None and name.startswith(_FOLDER_STARTS)
         return str(Path(name).expanduser().resolve()) if is_folder else name
@@ -135,7 +135,7 @@ def resolve(name: str, modality: Modality = "text") -> str:
 @st.cache_resource(max_entries=256, ttl=PUBLIC_SECONDS, show_spinner=False)
 def _check_public(repo: str) -> None:
     """Raise what the hub says without a token: the cache may hold a private model."""
-    hub.ask(repo, token=False)
+    hub.look_up(repo, token=False)
 
 
 def hub_token() -> bool | None:

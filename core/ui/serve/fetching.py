@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.model.errors import ModelError
 from core.model.opening import downloads, hub
-from core.model.opening.catalog import find
+from core.model.opening.catalog import find_entry
 from core.ui.serve.access import hub_token, max_download_mb, resolve
 from core.ui.serve.long_work import Shared, bar_with_cancel, long_work
 
@@ -19,9 +19,9 @@ def fetch_model(name: str) -> None:
 
     Raises ModelError when it is not offered, too large for the site or the disk, or interrupted.
     """
-    spec = find(resolve(name))
+    spec = find_entry(resolve(name))
     try:
-        model = hub.ask(spec.repos[0] if spec is not None else name, hub_token())
+        model = hub.look_up(spec.repos[0] if spec is not None else name, hub_token())
         tip = "Complete files are kept."
         with long_work(), bar_with_cancel("download_cancel", tip=tip) as bar:
 

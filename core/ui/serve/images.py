@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.model.sample_images import BOX, open_box
+from core.model.sample_images import SAMPLE_IMAGES, open_sample_image
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -40,7 +40,7 @@ def kept(name: str, _image: Image | None = None) -> Image:
 
 def pixels(name: str) -> Image:
     """The image of that name, RGB. Raises KeyError for one that is neither here nor a sample."""
-    return open_box(name) if name in BOX else kept(name)
+    return open_sample_image(name) if name in SAMPLE_IMAGES else kept(name)
 
 
 def is_brought(name: str) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import streamlit as st
 
 if TYPE_CHECKING:
-    from core.model.opening.load import Stage
+    from core.model.opening.load import Phase
 
 MAX_INSIDE = 4  # page runs; more would only wait for each other, and take memory meanwhile
 MAX_WAIT_SECONDS = 2.0  # after this a run goes on, however many are inside
@@ -55,16 +55,16 @@ def long_work() -> Iterator[None]:
 
 POLL_SECONDS = 0.3  # between two looks whether a visitor who waits has left
 MAX_TWINS = 2  # untrained twins alive at once, each as large as its model
-Kept = TypeVar("Kept")
+Value = TypeVar("Value")
 # Encloses the life of an untrained twin, which waits while so many others are alive.
 room_for_twin = threading.BoundedSemaphore(MAX_TWINS)
 
 
 @dataclass(eq=False)
-class Shared(Generic[Kept]):
+class Shared(Generic[Value]):
     """A place for what all visitors share, and the turn to fill it."""
 
-    kept: Kept
+    kept: Value
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
@@ -86,7 +86,7 @@ class Shared(Generic[Kept]):
 UPDATE_SECONDS = 0.3  # between two moves of a bar; at each of them Streamlit also notices Cancel
 
 
-class Bar:
+class ProgressBar:
     """A progress bar with words, or what else `move` draws of a share and words."""
 
     def __init__(self, move: Callable[[float, str], object]) -> None:
@@ -107,11 +107,11 @@ class Bar:
 @contextmanager
 def bar_with_cancel(
     key: str, on_cancel: Callable[..., None] | None = None, *arguments: object, tip: str = ""
-) -> Iterator[Bar]:
+) -> Iterator[ProgressBar]:
     """A bar that is gone when all is done or has failed, beside a button that ends the run."""
     slot = st.empty()
     with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
-        bar = Bar(st.progress(0.0).progress)
+        bar = ProgressBar(st.progress(0.0).progress)
         st.button("Cancel", key=key, on_click=on_cancel, args=arguments, help=tip or None)
     try:
         yield bar
@@ -136,7 +136,7 @@ class FirstLoad(Generic[Loaded]):
         self._future: Future[Loaded] | None = None
         self._wanted = threading.Event()
         self._taken: weakref.ref[Loaded] | None = None
-        self.stage: Stage | None = None
+        self.stage: Phase | None = None
 
     @property
     def is_ready(self) -> bool:
@@ -146,7 +146,7 @@ class FirstLoad(Generic[Loaded]):
             return future.done()
         return self._taken is not None and self._taken() is not None
 
-    def begin(self, load: Callable[[Callable[[Stage], None]], Loaded], delay: float = 0.0) -> None:
+    def begin(self, load: Callable[[Callable[[Phase], None]], Loaded], delay: float = 0.0) -> None:
         """Start unless it is under way; `load` is told whom to tell each stage that it reaches.
 
         It begins after `delay` seconds, or sooner when another call asks for less.
@@ -188,7 +188,7 @@ class FirstLoad(Generic[Loaded]):
 
     def _run(
         self,
-        load: Callable[[Callable[[Stage], None]], Loaded],
+        load: Callable[[Callable[[Phase], None]], Loaded],
         future: Future[Loaded],
         delay: float,
     ) -> None:
@@ -200,5 +200,5 @@ class FirstLoad(Generic[Loaded]):
         else:
             future.set_result(loaded)
 
-    def _reach(self, stage: Stage) -> None:
+    def _reach(self, stage: Phase) -> None:
         self.stage = stage

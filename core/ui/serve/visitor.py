@@ -17,7 +17,7 @@ _HOST = re.compile(r"(localhost|[\d.]+|\[[\da-f:.]+\])(:\d{1,5})?", re.ASCII)  #
 
 def is_on_this_machine() -> bool:
     """Whether the visitor of this run sits at this machine; False if nothing is known."""
-    return is_local(*connection())
+    return is_local_visitor(*connection())
 
 
 def connection() -> tuple[str | None, list[tuple[str, str]]]:
@@ -34,7 +34,7 @@ def connection() -> tuple[str | None, list[tuple[str, str]]]:
     return ip, [(name, value) for name in headers for value in headers.get_all(name)]
 
 
-def is_local(ip: str | None, headers: Iterable[tuple[str, str]]) -> bool:
+def is_local_visitor(ip: str | None, headers: Iterable[tuple[str, str]]) -> bool:
     """Whether everything about a connection says that the visitor is at this machine.
 
     The other end must be a loopback address, the address bar must say `localhost` or a loopback

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 _FOLDER = Path(__file__).parent
 
 
-class Source(NamedTuple):
+class Reference(NamedTuple):
     """One source. `where` is a DOI, an arXiv number, an ISBN or an address, shown as text."""
 
     authors: str
@@ -26,7 +26,7 @@ class Source(NamedTuple):
 
 TERMS: Final[dict[str, str]] = tomllib.loads((_FOLDER / "glossary.toml").read_text("utf-8"))
 OF_IMAGES: Final = {"token": "patch", "[CLS]": "CLS", "special token": "register"}
-SOURCES: Final = {
-    name: Source(**fields)
+REFERENCES: Final = {
+    name: Reference(**fields)
     for name, fields in tomllib.loads((_FOLDER / "references.toml").read_text("utf-8")).items()
 }

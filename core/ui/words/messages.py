@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.model.errors import ModelError
-from core.model.opening.catalog import find
+from core.model.opening.catalog import find_entry
 from core.model.trace import Token, Trace
 from core.ui.words.numbers import in_a_row
 from core.ui.words.prose import Prose
@@ -100,7 +100,7 @@ def explain_error(error: ModelError) -> tuple[str, str]:
 
 def show_stand_in(error: ModelError, model: LoadedModel) -> None:
     """That another model is shown than was asked for, why, and how to get that one."""
-    spec, (problem, advice) = find(model.name), explain_error(error)
+    spec, (problem, advice) = find_entry(model.name), explain_error(error)
     st.warning(
         _words(
             "stands_in",

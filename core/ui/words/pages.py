@@ -18,7 +18,7 @@ _SCREENS = Path(__file__).parents[2] / "screens"
 OPENED = "_opened_page"  # in the session: the name of the page of this run
 GO_TO = "_page_to_open"  # in the session: of the page of the next run
 _GONE = {"another size of the image": ["side"]}  # from all pages
-Link = Mapping[str, str]  # parameters of an address
+LinkParameters = Mapping[str, str]  # parameters of an address
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Part:
 
     title: str
     modalities: tuple[Modality, ...] = ("text", "image")
-    visits: tuple[Link, ...] = ({},)
+    visits: tuple[LinkParameters, ...] = ({},)
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,9 @@ class Page:
     parts: Mapping[str, Part] = field(default_factory=dict)
     examples: tuple[Mapping[str, Any], ...] = ()
     reset_except: tuple[str, ...] | None = None
-    visits: tuple[Link, ...] = ({},)
-    quick: Link = field(default_factory=dict)
-    joined: Mapping[str, Mapping[str, Link]] = field(default_factory=dict)
+    visits: tuple[LinkParameters, ...] = ({},)
+    quick: LinkParameters = field(default_factory=dict)
+    joined: Mapping[str, Mapping[str, LinkParameters]] = field(default_factory=dict)
     gone: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
@@ -151,14 +151,14 @@ JOINED = {name: page for page in PAGES for name in page.joined}  # the page by i
 _BY_NAME = {page.name: page for page in PAGES}
 
 
-def find(name: str) -> Page:
+def find_page(name: str) -> Page:
     """The page of that name. Raises KeyError for a name that is not registered."""
     return _BY_NAME[name]
 
 
 def opened() -> Page:
     """The page of this run."""
-    return find(st.session_state[OPENED])
+    return find_page(st.session_state[OPENED])
 
 
 def note_opened(page: Page) -> None:

@@ -54,13 +54,13 @@ class Words:
 
 
 _FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-WORDS: Mapping[str, Words] = {name: Words(**each) for name, each in _FILE["text"].items()}
+PATTERN_WORDS: Mapping[str, Words] = {name: Words(**each) for name, each in _FILE["text"].items()}
 # Of the patches of an image; what is not here has no meaning for them.
 _OF_PATCHES = {name: Words(**each) for name, each in _FILE["patches"].items()}
 _TOP_LEFT = Words(**_FILE["top_left"])
 
 
-PATTERN_NAMES = {name: WORDS[name].title for name in NAMING} | {
+PATTERN_NAMES = {name: PATTERN_WORDS[name].title for name in NAMING} | {
     NONE: "no pattern",
     TOO_SHORT: "too short to say",
 }
@@ -69,8 +69,8 @@ PATTERN_NAMES = {name: WORDS[name].title for name in NAMING} | {
 def words_for(trace: Trace) -> Mapping[str, Words]:
     """The words for each pattern, by its name: of a text, or of an image."""
     if trace.input.has_words:
-        return WORDS
-    own = {**WORDS, **_OF_PATCHES}
+        return PATTERN_WORDS
+    own = {**PATTERN_WORDS, **_OF_PATCHES}
     specials = sum(token.special for token in trace.tokens)
     if specials == 1:  # there are no registers
         return {**own, "delimiter": own["first"]}

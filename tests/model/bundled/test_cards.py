@@ -13,8 +13,8 @@ import torch
 from core.analysis.images.colour import looks_of
 from core.analysis.images.selectivity import selectivity
 from core.model import classify, trace_image, trace_text, untrained_twin
-from core.model.opening.catalog import bundled_folder, find
-from core.model.sample_images import BOX
+from core.model.opening.catalog import bundled_folder, find_entry
+from core.model.sample_images import SAMPLE_IMAGES
 from tests.model.bundled import loaded
 from tests.tools.making.drawing import draw_mosaic, random_scene
 from tests.tools.making.scenes import HELD_BACK
@@ -46,7 +46,7 @@ TOKENS = 64
 
 @cache
 def card(name: str) -> str:
-    spec = find(name)
+    spec = find_entry(name)
     assert spec is not None
     return (bundled_folder(spec) / "README.md").read_text("utf-8")
 
@@ -172,6 +172,6 @@ def test_it_names_things_of_scenes_far_more_often_than_a_guess() -> None:
 
 
 def test_the_card_gives_the_licence_of_every_photograph_of_the_box() -> None:
-    for image in BOX.values():
+    for image in SAMPLE_IMAGES.values():
         row = f"| {image.name} | {image.author} | {image.licence} | {image.source} |"
         assert (row in card(SCENES)) == (image.group == "photograph")

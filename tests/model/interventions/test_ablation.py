@@ -14,11 +14,11 @@ from core.model.capture.forward import recorded
 from core.model.errors import UnsupportedModelError
 from core.model.interventions.ablation import Cell, ablate
 from core.model.interventions.changing import Intervention, Replacement
-from core.model.interventions.heads import Replace, effects, rows_of
+from core.model.interventions.heads import Replace, effects, replacement_rows
 from core.model.interventions.probe import as_input, probe_of, run
 from core.model.interventions.reference import outputs_of
 from core.model.language import next_words
-from core.model.sample_images import open_box
+from core.model.sample_images import open_sample_image
 from tests.model.bundled import loaded
 from tests.model.families import CAPTURED, SENTENCES
 from tests.model.interventions.surgery import before_and_after, without_heads
@@ -127,7 +127,7 @@ def test_what_is_likeliest_before_and_after_is_the_next_word_of_both_models() ->
 
 
 def test_heads_and_edges_of_an_image_change_its_classes() -> None:
-    vit, image = loaded("bundled/vit-scenes"), open_box("three-shapes")
+    vit, image = loaded("bundled/vit-scenes"), open_sample_image("three-shapes")
     result = ablate(vit, image, heads=[(4, 1)], replace="zero")
     _assert_alike(result.after, trace_image(_cut(vit, (4, 1)), image))
     assert result.unit == "logits"
@@ -145,7 +145,7 @@ def test_an_intervention_that_changes_nothing_changes_nothing(name: str, model_o
     with torch.inference_mode():
         plain = probe.network(**probe.inputs(1))[0].double().mean(1)[0]
     outputs = outputs_of(probe)
-    same = [row for _, row in rows_of(outputs, outputs)]
+    same = [row for _, row in replacement_rows(outputs, outputs)]
     for intervention in (Intervention(), Intervention(same)):
         assert_same_pass(run(probe, intervention)[0], plain)
 

@@ -18,7 +18,7 @@ from core.model.interventions.direct import direct_effects, direct_parts, writte
 from core.model.interventions.lens import logit_lens
 from core.model.interventions.probe import as_input, probe_of
 from core.model.interventions.reference import head_outputs
-from core.model.sample_images import open_box
+from core.model.sample_images import open_sample_image
 from core.model.weights.output_projection import output_projections
 from tests.model.bundled import loaded
 from tests.model.families import CAPTURED, SENTENCES, nightly
@@ -126,7 +126,7 @@ def test_the_lead_of_a_word_is_taken_apart_and_a_head_that_is_zero_lacks_its_par
 
 
 def test_so_is_the_class_of_an_image() -> None:
-    model, image = loaded("bundled/vit-scenes"), open_box("three-shapes")
+    model, image = loaded("bundled/vit-scenes"), open_sample_image("three-shapes")
     parts = direct_parts(model, image)
     assert parts.measure == "class"
     assert _total(parts) == pytest.approx(parts.value, abs=1e-4)

@@ -23,7 +23,7 @@ from core.model.interventions.heads import (
 from core.model.interventions.measures import measures_of
 from core.model.interventions.probe import as_input, probe_of
 from core.model.interventions.reference import head_outputs, reference_samples, reference_texts
-from core.model.sample_images import BOX, open_box
+from core.model.sample_images import SAMPLE_IMAGES, open_sample_image
 from tests.model.bundled import loaded
 from tests.model.families import SENTENCES
 from tests.model.interventions.surgery import before_and_after, without_heads
@@ -63,7 +63,7 @@ def test_zeroing_a_head_of_a_decoder_changes_what_surgery_changes() -> None:
 
 
 def test_zeroing_a_head_of_a_vision_transformer_lowers_its_class_or_turns_its_cls() -> None:
-    vit, image = loaded("bundled/vit-scenes"), open_box("three-shapes")
+    vit, image = loaded("bundled/vit-scenes"), open_sample_image("three-shapes")
     found = effects(vit, image, "zero", draws=0)
     passes = before_and_after(vit, (4, 1), probe_of(vit, image).inputs(1), vit.classifier)
     before, after = (each.logits[0].double() for each in passes)
@@ -132,8 +132,8 @@ def test_no_text_is_resampled_from_itself_however_it_is_cut_or_typed() -> None:
 
 def test_no_image_of_the_reference_is_resampled_from_itself() -> None:
     vit = loaded("bundled/vit-scenes")
-    for name in BOX:
-        source = np.asarray(open_box(name))
+    for name in SAMPLE_IMAGES:
+        source = np.asarray(open_sample_image(name))
         own, given = replacements(probe_of(vit, source), source, "resample")
         assert all((a - b).norm() > b.norm() / 10 for a, b in zip(given, own, strict=True))
 
@@ -182,7 +182,7 @@ def test_samples_are_the_sentences_of_the_reference_or_all_images() -> None:
     """Their effects are those of each by itself, with the same directions on all."""
     gpt2, vit = loaded("bundled/gpt2-novels"), loaded("bundled/vit-scenes")
     assert samples_of(gpt2) == reference_texts()
-    assert samples_of(vit) == tuple(BOX)
+    assert samples_of(vit) == tuple(SAMPLE_IMAGES)
     assert compared_with_chance(gpt2) == range(0, 48, 3)
     assert compared_with_chance(vit) == range(16)
     for place in (3, 8):
@@ -190,5 +190,5 @@ def test_samples_are_the_sentences_of_the_reference_or_all_images() -> None:
         expected = effects(gpt2, reference_texts()[place], "zero", "loss", draws=2)
         assert np.array_equal(found.values, expected.values)
         assert np.array_equal(found.draws, expected.draws)
-    image = effects(vit, open_box(list(BOX)[1]), "zero", draws=0)
+    image = effects(vit, open_sample_image(list(SAMPLE_IMAGES)[1]), "zero", draws=0)
     assert_same_pass(sample_effects(vit, 1, "zero").values, image.values, 1)

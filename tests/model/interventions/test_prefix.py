@@ -10,7 +10,7 @@ import torch
 
 from core.model import effects, load
 from core.model.interventions.changing import Intervention
-from core.model.interventions.heads import replacements, rows_of
+from core.model.interventions.heads import replacement_rows, replacements
 from core.model.interventions.probe import probe_of, run
 from core.model.interventions.stream import SharedPrefix
 from tests.model.bundled import loaded
@@ -40,7 +40,7 @@ def test_effects_are_those_of_passes_by_themselves(kind: str, tmp_path: Path) ->
     own, given = replacements(probe, TEXT, "mean", REFERENCE)
     before = run(probe)
     found = effects(model, TEXT, "mean", "sentence", reference=REFERENCE, draws=0).values
-    for _, each in rows_of(own, given):
+    for _, each in replacement_rows(own, given):
         expected = probe.compare(before, run(probe, Intervention([each]))).item()
         assert_same_pass(found[each.layer, each.head], expected, 1, where=kind)
 

@@ -23,7 +23,7 @@ from core.model.opening import catalog
 from core.model.opening.catalog import (
     CATALOG,
     bundled_folder,
-    find,
+    find_entry,
     first_difference,
     is_local,
 )
@@ -47,7 +47,7 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_the_pins_are_those_of_the_files_and_our_own_weights_are_small(name: str) -> None:
-    spec = find(name)
+    spec = find_entry(name)
     assert spec is not None
     assert spec.pins
     folder = bundled_folder(spec)
@@ -74,7 +74,7 @@ def test_one_changed_byte_is_noticed_and_the_model_refused(copy: Path, file: str
     (copy / file).write_bytes(content)
     with pytest.raises(BundledModelError, match=rf"not the published one: its {file} differs"):
         load(DEFAULT_MODEL)
-    spec = find(DEFAULT_MODEL)
+    spec = find_entry(DEFAULT_MODEL)
     assert spec is not None
     assert not is_local(spec)
     assert catalog.default_model() == "bundled/gpt2-novels"
@@ -101,7 +101,7 @@ def test_every_model_of_the_catalogue_says_what_it_is_and_what_it_costs() -> Non
     for spec in CATALOG:
         assert spec.bundled or re.fullmatch(r"[\w-]+/[\w.-]+", spec.repos[0])
     assert [spec.name for spec in CATALOG if spec.gated] == ["gemma-3-270m", "Llama-3.2-1B"]
-    by_id = find("openai/clip-vit-base-patch32")
+    by_id = find_entry("openai/clip-vit-base-patch32")
     assert by_id is not None
     assert (by_id.name, by_id.modality) == ("clip-vit-base-patch32", "image")
     texts, images = catalog.reading("text"), catalog.reading("image")

@@ -25,14 +25,14 @@ from core.model.errors import (
     UnsupportedModelError,
 )
 from core.model.opening import downloads, hub
-from core.model.opening.catalog import bundled_folder, find, fits
+from core.model.opening.catalog import bundled_folder, find_entry, fits
 from tests.server import ROOT
 from tests.stand_in_hub import COMMIT, StandInHub, running_hub
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-NOVELS = find("bundled/gpt2-novels")
+NOVELS = find_entry("bundled/gpt2-novels")
 WANTED = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
 HUGE = 50_000_000_000  # bytes
 
@@ -63,7 +63,7 @@ def novels(stand_in: StandInHub) -> hub.HubModel:
     unwanted = ("onnx/config.json", "old/model.safetensors", "pytorch_model.bin", "modeling.py")
     record["siblings"] += [{"rfilename": name, "size": 10} for name in unwanted]
     stand_in.files |= {f"some/novels/{name}": b"0" * 10 for name in unwanted}
-    return hub.ask("some/novels")
+    return hub.look_up("some/novels")
 
 
 def zeros(stand_in: StandInHub, repo: str, announced: int, sent: int) -> hub.HubModel:
@@ -72,7 +72,7 @@ def zeros(stand_in: StandInHub, repo: str, announced: int, sent: int) -> hub.Hub
     stand_in.offer(repo, *((name, 2) for name in small), ("model.safetensors", announced))
     files = {**small, "model.safetensors": sent}
     stand_in.files |= {f"{repo}/{name}": content for name, content in files.items()}
-    return hub.ask(repo)
+    return hub.look_up(repo)
 
 
 def left_on_disk(cache: Path) -> int:
@@ -223,7 +223,7 @@ def test_a_model_that_does_not_fit_in_memory_is_refused_before_it_is_downloaded(
     stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Llama 3.2 1B: 1.24 billion numbers of four bytes, and a quarter more to work with."""
-    spec = find("Llama-3.2-1B")
+    spec = find_entry("Llama-3.2-1B")
     assert spec is not None
     assert fits(spec, 6_200_000_000)
     assert not fits(spec, 6_100_000_000)
@@ -248,7 +248,7 @@ def test_the_hub_says_how_much_must_be_downloaded(stand_in: StandInHub) -> None:
         ("modeling.py", 10**9),
         ("README.md", 10**9),
     )
-    model = hub.ask("some/model")
+    model = hub.look_up("some/model")
     assert model == hub.HubModel("some/model", COMMIT, FILES)
     assert model.size == 443_000_600
     with pytest.raises(NotDownloadedError, match="443 MB must be downloaded") as refused:
@@ -297,7 +297,7 @@ def test_without_a_token_none_is_sent_and_a_gated_model_is_none(
     with pytest.raises(UnknownModelError, match="accepted its licence"):
         load("gemma-3-270m", download=False, token=False)
     assert stand_in.tokens == {None}
-    assert hub.ask("gated/model").size_mb == 443
+    assert hub.look_up("gated/model").size_mb == 443
     assert stand_in.tokens == {None, "Bearer hf_secret"}
 
 
@@ -335,7 +335,7 @@ def test_a_hub_that_answers_late_or_cannot_be_reached_is_given_up(
     stand_in.seconds = 6.0
     started = time.monotonic()
     with pytest.raises(HubUnreachableError, match=r"did not answer|could not be reached"):
-        hub.ask("some/model")
+        hub.look_up("some/model")
     assert time.monotonic() - started < stand_in.seconds / 2
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(HubUnreachableError, match=r"could not be reached|did not answer"):

@@ -52,7 +52,7 @@ class Verdict:
         opens and a check differs or is refused; "crash" where an exception that nobody foresaw is
         behind a refusal or is none, and for a model without an answer; "unbuilt" when there is no
         tiny model to open.
-    way : in which attention is recorded, see :data:`core.model.capture.forward.Way`.
+    way : in which attention is recorded, see :data:`core.model.capture.forward.AttentionMode`.
     reason : the refusals or the exception.
     """
 

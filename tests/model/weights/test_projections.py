@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.analysis.anomalies.contribution import value_norms
+from core.analysis.anomalies.contribution import contribution_norms
 from core.model import load, trace_text
 from core.model.weights import mixing
 from core.model.weights.mixing import token_mixing
@@ -85,7 +85,7 @@ def test_contributions_add_up_to_the_blocks_output(model_of: ModelOf, family: st
 def test_without_w_o_values_count_by_their_own_norm(model_of: ModelOf, family: str) -> None:
     trace = trace_text(model_of(family), SENTENCES[0])
     own = np.linalg.norm(trace.kv_values, axis=-1).repeat(trace.group, axis=1)
-    assert_same_pass(value_norms(trace), own)
+    assert_same_pass(contribution_norms(trace), own)
 
 
 def test_alberts_groups_take_turns_as_in_its_forward_pass(tmp_path: Path) -> None:

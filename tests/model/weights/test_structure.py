@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.model.weights.structure import Positions, Projection, structure_of
+from core.model.weights.structure import LinearMap, Positions, structure_of
 from tests.model.bundled import loaded
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ def test_the_bundled_bert_is_described_as_its_card_has_it() -> None:
     assert stack.positions == Positions("learned", 512)
     layer = "encoder.layer.0.attention"
     assert attention.projections == {
-        "q": Projection(f"{layer}.self.query", 384, 384),
-        "k": Projection(f"{layer}.self.key", 384, 384),
-        "v": Projection(f"{layer}.self.value", 384, 384),
-        "o": Projection(f"{layer}.output.dense", 384, 384),
+        "q": LinearMap(f"{layer}.self.query", 384, 384),
+        "k": LinearMap(f"{layer}.self.key", 384, 384),
+        "v": LinearMap(f"{layer}.self.value", 384, 384),
+        "o": LinearMap(f"{layer}.output.dense", 384, 384),
     }
     assert "(0-5): 6 x BertLayer" in structure.text
 

@@ -24,7 +24,7 @@ from torch.nn import functional
 from transformers import ViTConfig, ViTForImageClassification
 
 from core.analysis.images.colour import oklab
-from core.model.sample_images import BOX, open_box
+from core.model.sample_images import SAMPLE_IMAGES, open_sample_image
 from tests.model.image.families import write_processor
 from tests.tools.making import HowToLearn, arguments, fit
 from tests.tools.making.drawing import GREY, HUES, SHAPES, draw_mosaic, random_scene
@@ -83,7 +83,11 @@ def unlabelled(pixels: NDArray[np.uint8]) -> tuple[NDArray[Any], ...]:
 def crop_photographs(count: int, seed: int) -> Iterator[NDArray[np.uint8]]:
     """Random squares of the box's photographs."""
     generator = np.random.default_rng((seed, 19))
-    photographs = [open_box(name) for name, image in BOX.items() if image.group == "photograph"]
+    photographs = [
+        open_sample_image(name)
+        for name, image in SAMPLE_IMAGES.items()
+        if image.group == "photograph"
+    ]
     for number in generator.integers(0, len(photographs), count):
         photograph = photographs[number]
         side = generator.uniform(SMALLEST_CROP, 1) * min(photograph.size)

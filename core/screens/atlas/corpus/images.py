@@ -14,8 +14,8 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.model import Chosen, LoadedModel, ModelError, Trace, trace_images
 from core.model.image.opening import open_image
-from core.model.sample_images import BOX, open_box
-from core.screens.atlas.corpus.source import Corpus
+from core.model.sample_images import SAMPLE_IMAGES, open_sample_image
+from core.screens.atlas.corpus.source import Material
 from core.ui import controls
 from core.ui.cache import remembered
 from core.ui.words.messages import escape, quote
@@ -25,12 +25,12 @@ _BATCH_IMAGES = 4  # of a forward pass
 _CHECKED = "_atlas_images_checked"  # of files that were opened once: why not, or nothing
 
 
-def images_of(source: str) -> Corpus:
+def images_of(source: str) -> Material:
     """The images; ends the page with a hint or a message if there are none."""
     return _box() if source == "box" else _own()
 
 
-def plan_images(model: LoadedModel, corpus: Corpus) -> Chosen:
+def plan_images(model: LoadedModel, corpus: Material) -> Chosen:
     """All of them: an image has as many tokens as any other."""
     tokens = model.vision.tokens() if model.vision is not None else 0
     count = len(corpus.texts)
@@ -38,7 +38,7 @@ def plan_images(model: LoadedModel, corpus: Corpus) -> Chosen:
 
 
 def traced(
-    model: LoadedModel, corpus: Corpus, places: Sequence[int]
+    model: LoadedModel, corpus: Material, places: Sequence[int]
 ) -> Iterator[tuple[int, Trace]]:
     """The trace of each image with its place among `places`; one batch in memory at a time."""
     yield from enumerate(
@@ -47,15 +47,15 @@ def traced(
 
 
 @functools.cache
-def _box() -> Corpus:
-    names = tuple(entry.title for entry in BOX.values())
-    digest = hashlib.sha256("\n".join(("box", *BOX)).encode()).hexdigest()
-    readers = tuple(partial(open_box, name) for name in BOX)
-    groups = tuple(entry.group for entry in BOX.values())
-    return Corpus(names, groups, digest, readers, is_ours=True)
+def _box() -> Material:
+    names = tuple(entry.title for entry in SAMPLE_IMAGES.values())
+    digest = hashlib.sha256("\n".join(("box", *SAMPLE_IMAGES)).encode()).hexdigest()
+    readers = tuple(partial(open_sample_image, name) for name in SAMPLE_IMAGES)
+    groups = tuple(entry.group for entry in SAMPLE_IMAGES.values())
+    return Material(names, groups, digest, readers, is_ours=True)
 
 
-def _own() -> Corpus:
+def _own() -> Material:
     files = st.file_uploader(
         f"Images: PNG, JPEG or WebP, at most {MAX_IMAGES} files of {MAX_MB} MB",
         type=["png", "jpg", "jpeg", "webp"],
@@ -81,7 +81,7 @@ def _own() -> Corpus:
     names = tuple(PurePath(file.name).stem for file in good)
     content.update("\n".join(names).encode("utf-8", "replace"))
     readers = tuple(partial(_read, file) for file in good)
-    return Corpus(names, (), content.hexdigest(), readers)
+    return Material(names, (), content.hexdigest(), readers)
 
 
 def _that_open(files: Sequence[UploadedFile]) -> list[UploadedFile]:

@@ -10,9 +10,9 @@ from streamlit.delta_generator import DeltaGenerator
 from core.atlas import Atlas
 from core.atlas.saved import ATLAS, open_large
 from core.records import RecordError
+from core.screens.atlas.corpus.building import atlas_of_corpus
 from core.screens.atlas.corpus.entry import AtlasEntry, find_atlas, keep_atlas
 from core.screens.atlas.corpus.images import images_of
-from core.screens.atlas.corpus.making import atlas_of_corpus
 from core.screens.atlas.corpus.source import (
     PREPARED,
     corpus_of,
@@ -61,10 +61,10 @@ def _open(folder: Path, title: str) -> AtlasEntry:
 
 def show_about(entry: AtlasEntry) -> None:
     """What the atlas is made of: model, size, and what was left out."""
-    st.caption(describe(entry))
+    st.caption(describe_atlas(entry))
 
 
-def describe(entry: AtlasEntry) -> str:
+def describe_atlas(entry: AtlasEntry) -> str:
     """The atlas in a sentence (Markdown)."""
     atlas, plan = entry.atlas, entry.plan
     layers, heads, tokens = atlas.shape

@@ -21,7 +21,7 @@ from core.corpus.reading import (
     ENDINGS,
     CorpusTable,
     Texts,
-    choose,
+    choose_columns,
     read_lines,
     read_table,
     repeats_note,
@@ -53,7 +53,7 @@ _words = Prose(__file__)
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus:
+class Material:
     """Texts to make an atlas of, or images, whose names are the texts.
 
     Attributes
@@ -83,7 +83,7 @@ def shows_images() -> bool:
     return switch.modality() == "image"
 
 
-def pick_source() -> tuple[str, int]:
+def pick_corpus() -> tuple[str, int]:
     """Which kind of corpus, and how many tokens of it; drawn one below the other.
 
     Of images all are used: each has as many tokens as the model makes of it.
@@ -128,7 +128,7 @@ def prepared_atlases() -> dict[str, Path]:
     return dict(sorted(folders.items())[:_MAX_NAMES])
 
 
-def corpus_of(source: str) -> Corpus:
+def corpus_of(source: str) -> Material:
     """The corpus; ends the page with a hint or a message if there is none."""
     if source == "sample":
         return _sample()
@@ -138,7 +138,7 @@ def corpus_of(source: str) -> Corpus:
     return corpus
 
 
-def _pasted() -> Corpus | None:
+def _pasted() -> Material | None:
     typed = st.text_area(
         f"One sentence per line, {_MAX_PASTED:,} characters at most",
         key="pasted_lines",
@@ -158,7 +158,7 @@ def _pasted() -> Corpus | None:
         return None
 
 
-def _uploaded() -> Corpus | None:
+def _uploaded() -> Material | None:
     file = st.file_uploader(
         "A sentence per line (.txt), a table (.csv, .tsv), or objects (.jsonl); at most 20 MB",
         type=list(ENDINGS),
@@ -179,7 +179,7 @@ def _uploaded() -> Corpus | None:
             st.caption(escape(note))
         text, label = _pick_columns(table)
         key = f"{digest} {(file.name, text, label)!r}"
-        return _noted_corpus(key, lambda: choose(table, text, label))
+        return _noted_corpus(key, lambda: choose_columns(table, text, label))
     except CorpusFileError as error:
         st.error(f"{quote(file.name)}: {escape(str(error))}")
         return None
@@ -220,14 +220,14 @@ def _pick_columns(table: CorpusTable) -> tuple[str, str | None]:
 def _corpus_once(
     key: str,  # noqa: ARG001 - all that `_read` depends on, without half surrogates
     _read: Callable[[], Texts],
-) -> tuple[Corpus, tuple[str, ...]]:
+) -> tuple[Material, tuple[str, ...]]:
     """The corpus, and notes on it."""
     texts = _read()
     repeated = len(texts.texts) - len(set(texts.texts))
     return _corpus(texts), (*texts.notes, *repeats_note(repeated))
 
 
-def _noted_corpus(key: str, read: Callable[[], Texts]) -> Corpus:
+def _noted_corpus(key: str, read: Callable[[], Texts]) -> Material:
     """The corpus that `read` gives, read once for each `key`, with its notes on the page."""
     corpus, notes = _remembering(_corpus_once, spinner=False)(key, read)
     for note in notes:
@@ -243,12 +243,12 @@ def file_digest(file: UploadedFile) -> str:
     )
 
 
-def _corpus(texts: Texts) -> Corpus:
+def _corpus(texts: Texts) -> Material:
     digests = f"{corpus_digest(texts.texts)} {corpus_digest(texts.labels)}"
-    return Corpus(texts.texts, texts.labels, hashlib.sha256(digests.encode()).hexdigest())
+    return Material(texts.texts, texts.labels, hashlib.sha256(digests.encode()).hexdigest())
 
 
 @functools.cache
-def _sample() -> Corpus:
+def _sample() -> Material:
     texts, topics = zip(*sample_corpus(), strict=True)
     return replace(_corpus(Texts(texts, topics)), is_ours=True)

@@ -24,7 +24,7 @@ from core.screens.atlas.head.sentence import OTHER_TOKENS, model_of, traces_of
 from core.screens.atlas.screen import Screen
 from core.screens.atlas.wording import number
 from core.ui.cache import remembered
-from core.ui.serve.long_work import Bar
+from core.ui.serve.long_work import ProgressBar
 from core.ui.words.messages import show_model_error
 from core.ui.words.prose import Prose
 
@@ -67,7 +67,7 @@ def _sample(atlas: Atlas, model: LoadedModel) -> Contexts | None:
     sentences = draw_sentences(atlas)
     parts: list[Contexts] = []
     slot = st.empty()
-    bar = Bar(slot.progress)
+    bar = ProgressBar(slot.progress)
     bar.show(0.0, _progress(0, len(sentences)))
     for sentence, trace in traces_of(atlas, model, sentences):
         parts.append(contexts_of(trace, sentence))

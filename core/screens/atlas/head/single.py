@@ -45,7 +45,7 @@ MAX_DRAWN = 10_000  # tokens in the single view: twice as many points
 _SEED = 0
 
 
-def show_one_head(screen: Screen) -> None:
+def show_head_cloud(screen: Screen) -> None:
     """The cloud beside the sentence of the chosen token."""
     size = len(screen.atlas.tokens)
     picked = controls.number("token", 0, size, 0) - 1
@@ -81,14 +81,14 @@ def _draw(screen: Screen, picked: int, trace: Trace | None) -> None:
     both = np.concatenate([tokens, tokens + len(atlas.tokens)])
     tones = point_tones(atlas, screen.colour).numbers
     index = np.flatnonzero(tokens == picked)
-    held = contents_of(screen, screen.name.replace(" ", ""))
+    export = contents_of(screen, screen.name.replace(" ", ""))
     cloud = AtlasCloud(
         points=points,
         tones=(tones[head] if tones.ndim > 1 else tones)[both],
         picked=int(index[0]) if index.size else None,
         title=screen.name,
         lines=lines,
-        picture=held.titled("Queries and keys over a corpus", place=screen.name, about=note),
+        picture=export.titled("Queries and keys over a corpus", place=screen.name, about=note),
         **token_data(screen, tokens),
     )
     show_cloud(
@@ -99,8 +99,8 @@ def _draw(screen: Screen, picked: int, trace: Trace | None) -> None:
     reading, saving = st.columns([3, 1])
     reading.caption(note)
     with saving:
-        offer_page(cloud, f"{screen.name} of {atlas.model}", note, held)
-        offer_points(screen, tokens, points, held)
+        offer_page(cloud, f"{screen.name} of {atlas.model}", note, export)
+        offer_points(screen, tokens, points, export)
 
 
 def _points(screen: Screen, picked: int) -> tuple[Indices, Array, str]:
@@ -133,7 +133,7 @@ def _sample(screen: Screen, picked: int) -> Indices:
     return np.unique(np.concatenate(wanted))[: 2 * MAX_DRAWN]
 
 
-def offer_points(screen: Screen, tokens: Indices, points: Array, held: Contents) -> None:
+def offer_points(screen: Screen, tokens: Indices, points: Array, export: Contents) -> None:
     """A button for the points of the picture, of all tokens where all have a place in it."""
     atlas = screen.atlas
     if screen.projection == "PCA":
@@ -142,8 +142,8 @@ def offer_points(screen: Screen, tokens: Indices, points: Array, held: Contents)
         points = components[:, :2].copy()  # not a view that keeps all heads
     offer_file(
         "Save as Parquet",
-        partial(_file, ref(atlas), tokens, points, held.facts),
-        held,
+        partial(_file, ref(atlas), tokens, points, export.facts),
+        export,
         ".parquet",
         width="stretch",
         help=f"The {2 * tokens.size:,} points of {tokens.size:,} tokens with their words and"

@@ -29,12 +29,12 @@ from core.screens.atlas.corpus.entry import (
     too_large,
 )
 from core.screens.atlas.corpus.images import plan_images, traced
-from core.screens.atlas.corpus.source import Corpus
+from core.screens.atlas.corpus.source import Material
 from core.ui import cache, controls
 from core.ui.current import current_model
 from core.ui.frame.attention_types import note_corpus
 from core.ui.frame.model_chip import show_model_facts
-from core.ui.serve.long_work import Bar, bar_with_cancel, long_work
+from core.ui.serve.long_work import ProgressBar, bar_with_cancel, long_work
 from core.ui.words.messages import show_model_error
 from core.ui.words.prose import Prose
 
@@ -47,7 +47,7 @@ _building = threading.BoundedSemaphore()  # two would only share the processors 
 _words = Prose(__file__)
 
 
-def atlas_of_corpus(corpus: Corpus, budget: int) -> AtlasEntry:
+def atlas_of_corpus(corpus: Material, budget: int) -> AtlasEntry:
     """The atlas, from the cache or made now; ends the page while there is none."""
     model = current_model()
     show_model_facts(model)
@@ -55,17 +55,17 @@ def atlas_of_corpus(corpus: Corpus, budget: int) -> AtlasEntry:
     return make_atlas(model, corpus, budget)
 
 
-def is_waiting(model_name: str, corpus: Corpus, budget: int) -> bool:
+def is_waiting(model_name: str, corpus: Material, budget: int) -> bool:
     """Whether the atlas is still to be made, and the visitor has not pressed Cancel."""
     request = _request(model_name, corpus, budget)
     return find_atlas(request) is None and st.session_state.get(_STOPPED) != request
 
 
-def _request(model_name: str, corpus: Corpus, budget: int) -> tuple[str, str]:
+def _request(model_name: str, corpus: Material, budget: int) -> tuple[str, str]:
     return model_name, f"{corpus.digest} {budget}"
 
 
-def make_atlas(model: LoadedModel, corpus: Corpus, budget: int) -> AtlasEntry:
+def make_atlas(model: LoadedModel, corpus: Material, budget: int) -> AtlasEntry:
     """The atlas of a model that is here; as :func:`atlas_of_corpus`."""
     request = _request(model.name, corpus, budget)
     state = st.session_state
@@ -87,7 +87,7 @@ def make_atlas(model: LoadedModel, corpus: Corpus, budget: int) -> AtlasEntry:
     return entry
 
 
-def _offer(model: LoadedModel, corpus: Corpus, budget: int) -> None:
+def _offer(model: LoadedModel, corpus: Material, budget: int) -> None:
     """An estimate of the cost, and a button if there is memory for it."""
     if corpus.images:
         tokens, texts = plan_images(model, corpus).tokens, f"{len(corpus.texts)} images"
@@ -110,7 +110,9 @@ def _offer(model: LoadedModel, corpus: Corpus, budget: int) -> None:
     )
 
 
-def _make(model: LoadedModel, corpus: Corpus, budget: int, request: tuple[str, str]) -> AtlasEntry:
+def _make(
+    model: LoadedModel, corpus: Material, budget: int, request: tuple[str, str]
+) -> AtlasEntry:
     """Make the atlas, or wait while another visitor makes one; a click ends it anywhere."""
     stopped = {_STOPPED: request}
     with bar_with_cancel("atlas_cancel", st.session_state.update, stopped) as bar:
@@ -129,7 +131,7 @@ def _make(model: LoadedModel, corpus: Corpus, budget: int, request: tuple[str, s
             _building.release()
 
 
-def _choose(model: LoadedModel, corpus: Corpus, budget: int, bar: Bar) -> Chosen:
+def _choose(model: LoadedModel, corpus: Material, budget: int, bar: ProgressBar) -> Chosen:
     """Plan which texts fit the budget, tokenized a few at a time; a click may end it."""
     if corpus.images:
         return plan_images(model, corpus)
@@ -141,7 +143,7 @@ def _choose(model: LoadedModel, corpus: Corpus, budget: int, bar: Bar) -> Chosen
     return choose_texts(model, corpus.texts, budget, cache.MAX_TOKENS, show)
 
 
-def _trace(plan: Chosen, model: LoadedModel, corpus: Corpus, bar: Bar) -> MemoryStore:
+def _trace(plan: Chosen, model: LoadedModel, corpus: Material, bar: ProgressBar) -> MemoryStore:
     """Run the texts; a click ends it between two sentences.
 
     Ends the page if there is no memory for it, or no token.
@@ -169,7 +171,7 @@ def _trace(plan: Chosen, model: LoadedModel, corpus: Corpus, bar: Bar) -> Memory
     return store
 
 
-def _traces(model: LoadedModel, corpus: Corpus, chunk: Chunk) -> Iterator[tuple[int, Trace]]:
+def _traces(model: LoadedModel, corpus: Material, chunk: Chunk) -> Iterator[tuple[int, Trace]]:
     """The traces of the texts or images of a piece, each with its place in the corpus."""
     places = [row.number for row in chunk.rows]
     if corpus.images:

@@ -15,13 +15,13 @@ from core.figures.palette import Palette
 from core.model.errors import ModelError
 from core.model.interventions.ablation import Cell
 from core.model.interventions.heads import Replace
-from core.model.interventions.measures import Measure
+from core.model.interventions.measures import Outcome
 from core.screens.heads.effects import (
-    MEASURED,
+    TITLES,
     limits,
     model_of,
     notes,
-    pick_measure,
+    pick_outcome,
     pick_replacement,
     text_of,
 )
@@ -31,8 +31,8 @@ from core.ui.charts import show_chart
 from core.ui.downloads import contents
 from core.ui.frame.layout import more
 from core.ui.heads import HeadTable, offer_table, show_head_map
-from core.ui.navigation import ask
-from core.ui.place import CELL, draw_stepper, held_cell, pick_head
+from core.ui.navigation import set_headline
+from core.ui.place import CELL, draw_stepper, pick_head, pinned_pair
 from core.ui.place import head as declare_head
 from core.ui.place import layer as pick_layer
 from core.ui.words.messages import quote, show_model_error
@@ -59,7 +59,7 @@ class Ablation(NamedTuple):
     heads: tuple[tuple[int, int], ...] = ()
     cells: tuple[Cell, ...] = ()
     replace: Replace = "mean"
-    measure: Measure | None = None
+    measure: Outcome | None = None
 
 
 class Picked(NamedTuple):
@@ -80,7 +80,7 @@ def pick_away(trace: Trace, key: TraceKey) -> Picked:
         ablation = ablation._replace(replace=pick_replacement(key))
     shown = _shown(trace)
     with more():
-        return Picked(ablation._replace(measure=pick_measure(key)), take, shown)
+        return Picked(ablation._replace(measure=pick_outcome(key)), take, shown)
 
 
 def _shown(trace: Trace) -> tuple[int, int] | None:
@@ -113,7 +113,7 @@ def _edge(trace: Trace) -> Ablation:
 def _pick_pair(trace: Trace, layer: int, head: int) -> tuple[int, int]:
     """Query and key from 0: the pair that is held on other pages, until another is picked here."""
     state, size = st.session_state, len(trace.tokens)
-    held = held_cell(trace) or _strongest_pair(trace, layer, head)
+    held = pinned_pair(trace) or _strongest_pair(trace, layer, head)
     names = ("cut_query", "cut_key")
     if state.get(_SEEN) != held:
         state.update(zip(names, map(str, held), strict=True))
@@ -167,7 +167,7 @@ def show_away(trace: Trace, picked: Picked, key: TraceKey, colours: Palette) -> 
     table = moved_table(result.before, result.after)
     layer, head = picked.shown or divmod(int(table["moved"].argmax()), result.before.shape[1])
     heads = HeadTable(trace=result.before, table=table, layer=layer, head=head)
-    ask(_headline(result, picked))
+    set_headline(_headline(result, picked))
     _show_attention(result, heads, colours)
     st.caption(" ".join([*_caption(result, picked, heads), *notes(trace, result)]))
     left, right = st.columns([5, 4], gap="medium") if result.expected else (st.container(), None)
@@ -183,7 +183,7 @@ def _headline(result: AblationResult, picked: Picked) -> str:
     return _words(
         "away",
         what=_what(result.before, picked),
-        measured=MEASURED[result.measure],
+        measured=TITLES[result.measure],
         change=number(result.change, ".3g"),
         unit=result.unit,
         take=picked.take,

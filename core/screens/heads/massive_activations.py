@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from core.analysis.anomalies.massive import HiddenStates, hidden_states
-from core.analysis.images.odd_patches import OddPatches, odd_patches
+from core.analysis.anomalies.massive import HiddenStates, hidden_state_sizes
+from core.analysis.images.high_norm_patches import HighNormPatches, high_norm_patches
 from core.analysis.images.patch_scores import cls_position, patches_of, register_positions
 from core.figures.layers import norms_by_layer, states_figure
 from core.figures.palette import Palette
@@ -29,13 +29,13 @@ _MAX_FOUND = 16  # kept, of a few dozen numbers a head: 40 kB
 _NAMED = 5  # tokens or patches named in a sentence
 
 
-def show_states(heads: Heads, colours: Palette) -> None:
+def show_massive_activations(heads: Heads, colours: Palette) -> None:
     """The map of lengths and what it shows."""
     trace = heads.trace
     if trace.source is not None:
         st.info(_words("states_of_cross"))
         return
-    states = hidden_states(trace)
+    states = hidden_state_sizes(trace)
     if states is None:
         st.info(_words("no_states"))
         return
@@ -70,66 +70,66 @@ def _layers_before(trace: Trace) -> list[int]:
 
 
 @st.cache_resource(max_entries=_MAX_FOUND, show_spinner="Measuring every head …")
-def _odd_patches(key: TraceKey) -> OddPatches | None:
-    return odd_patches(cache.trace(*key))
+def _high_norm_patches(key: TraceKey) -> HighNormPatches | None:
+    return high_norm_patches(cache.trace(*key))
 
 
-def show_odd(heads: Heads, colours: Palette) -> None:
+def show_high_norm_patches(heads: Heads, colours: Palette) -> None:
     """The image with its high-norm patches, their lengths by layer, and what attends to them."""
-    trace, found = heads.trace, _odd_patches(heads.key)
-    if found is None:
+    trace, high = heads.trace, _high_norm_patches(heads.key)
+    if high is None:
         st.info(_words("no_states"))
         return
     patches = patches_of(trace)
-    _show_pictures(trace, found, patches, colours)
-    st.markdown(f"{_verdict(trace, found, patches)} {_attention(trace, found)}")
+    _show_pictures(trace, high, patches, colours)
+    st.markdown(f"{_verdict(trace, high, patches)} {_attention(trace, high)}")
     show_definition(_words("odd_patch"))
 
 
-def _show_pictures(trace: Trace, found: OddPatches, patches: Patches, colours: Palette) -> None:
+def _show_pictures(trace: Trace, high: HighNormPatches, patches: Patches, colours: Palette) -> None:
     """The image, and the lengths by layer."""
-    norms = found.norms[:, patches.tokens]
+    norms = high.norms[:, patches.tokens]
     beyond = np.maximum(norms[-1] - np.median(norms[-1]), 0).astype(np.float32)
-    frames = dict.fromkeys(np.flatnonzero(found.odd).tolist(), colours.alert)
+    frames = dict.fromkeys(np.flatnonzero(high.is_high).tolist(), colours.alert)
     image, lines = st.columns([1, 1.5], gap="medium")
     with image:
         pixels = heat_pixels(patches, beyond, st.context.theme.type or "light", frames)
-        st.image(pixels, _words("framed", count=found.count), width="stretch")
+        st.image(pixels, _words("framed", count=high.count), width="stretch")
     with lines:
         cls, registers = cls_position(trace), register_positions(trace)
-        others = {} if cls is None else {"CLS": found.norms[:, cls]}
+        others = {} if cls is None else {"CLS": high.norms[:, cls]}
         if registers:
-            others["mean register"] = found.norms[:, registers].mean(axis=1)
+            others["mean register"] = high.norms[:, registers].mean(axis=1)
         rows = ["input", *map(str, range(1, len(norms)))]
-        figure = norms_by_layer(norms, found.odd, others, rows, colours)
+        figure = norms_by_layer(norms, high.is_high, others, rows, colours)
         show_chart(figure, key="anomalies_odd_layers", alt="Lengths by layer", quiet=True)
 
 
-def _verdict(trace: Trace, found: OddPatches, patches: Patches) -> str:
-    last = found.norms[-1, patches.tokens]
+def _verdict(trace: Trace, high: HighNormPatches, patches: Patches) -> str:
+    last = high.norms[-1, patches.tokens]
     longest = int(last.argmax())
-    odd = [place for place in np.argsort(-last).tolist() if found.odd[place]]
+    odd = [place for place in np.argsort(-last).tolist() if high.is_high[place]]
     name, *named = (
         quote(trace.tokens[patches.first + place].display) for place in [longest, *odd[:_NAMED]]
     )
     return _words(
         "odd_patches",
-        count=found.count,
+        count=high.count,
         total=patches.count,
         named=", ".join(named),
         longest=name,
-        times=found.times[-1, longest],
-        z=found.z[-1, longest],
+        times=high.times[-1, longest],
+        z=high.z[-1, longest],
     )
 
 
-def _attention(trace: Trace, found: OddPatches) -> str:
+def _attention(trace: Trace, high: HighNormPatches) -> str:
     """What these patches, CLS and registers take, each beside its uniform baseline (Markdown)."""
     one, registers = 1 / len(trace.tokens), len(register_positions(trace))
     takers = {
-        "high-norm patches": (found.to_odd, found.uniform),
-        "CLS": (found.to_cls, one * (cls_position(trace) is not None)),
-        "registers": (found.to_registers, one * registers),
+        "high-norm patches": (high.to_high, high.uniform),
+        "CLS": (high.to_cls, one * (cls_position(trace) is not None)),
+        "registers": (high.to_registers, one * registers),
     }
     parts = [
         f"{taker} **{shares.mean():.3f}** (uniform baseline {uniform:.3f})"

@@ -14,13 +14,13 @@ from core.analysis.effect import parts_table
 from core.figures.layers import parts_by_layer
 from core.figures.palette import Palette
 from core.model import Trace
-from core.model.interventions.measures import Measure
-from core.screens.heads.effects import followed, pick_measure
+from core.model.interventions.measures import Outcome
+from core.screens.heads.effects import followed, pick_outcome
 from core.ui.cache import TraceKey
 from core.ui.charts import show_chart
 from core.ui.downloads import contents
 from core.ui.heads import HeadTable, show_head_map, show_overview
-from core.ui.navigation import ask
+from core.ui.navigation import set_headline
 from core.ui.place import choose_head
 from core.ui.words.messages import quote
 from core.ui.words.numbers import in_a_row, number
@@ -34,28 +34,28 @@ _SHOWN = 3  # words that a head makes likelier, and less likely
 _words = Prose(__file__, "words_effect.md")
 
 
-def pick_sum(key: TraceKey) -> Measure:
+def pick_sum(key: TraceKey) -> Outcome:
     """What is taken apart, of what is a sum of what the parts of the model write."""
     from core.model.interventions.direct import SUMS
 
-    return pick_measure(key, SUMS)
+    return pick_outcome(key, SUMS)
 
 
 def show_writes(
-    trace: Trace, key: TraceKey, measure: Measure, layer: int, head: int, colours: Palette
+    trace: Trace, key: TraceKey, measure: Outcome, layer: int, head: int, colours: Palette
 ) -> None:
     """The answer, the map, the head's words; then all parts by layer, and the logit lens."""
     parts = followed(key, "parts", measure)
     if parts is None:
-        ask(_words("not_followed"))
+        set_headline(_words("not_followed"))
         return
     rest = parts.embeddings, parts.biases
     table = parts_table(trace, parts.heads, parts.layers, rest, parts.value)
     heads = HeadTable(trace=trace, table=table, layer=layer, head=head)
     first = np.unravel_index(np.nanargmax(parts.heads), parts.heads.shape)
     most, part = head_name(trace, int(first[0]), int(first[1])), _amount(parts.heads[first], parts)
-    ask(_words("writes_most", head=most, part=part, whole=_whole(parts)))
-    held = contents("effect", trace.model, "writes")
+    set_headline(_words("writes_most", head=most, part=part, whole=_whole(parts)))
+    export = contents("effect", trace.model, "writes")
     card = partial(_show_card, heads, parts, key)
     draw_map = partial(
         show_head_map,
@@ -70,7 +70,7 @@ def show_writes(
         title=parts.unit,
         large=True,
     )
-    place = show_overview(heads, held, draw_map, card)
+    place = show_overview(heads, export, draw_map, card)
     name = "What each layer writes"
     written = np.nansum(parts.heads, axis=1)
     figure = parts_by_layer(trace.layer_labels, written, parts.layers, rest, parts.unit, colours)
@@ -107,7 +107,7 @@ def _amount(value: float, parts: DirectParts) -> str:
 
 def _whole(parts: DirectParts) -> str:
     """What the parts add up to (Markdown)."""
-    aims: dict[Measure, str] = {
+    aims: dict[Outcome, str] = {
         "logit_difference": "by which {} is ahead of {}",
         "class": "of the class {}" if parts.words else "of the CLS vector",
         "sentence": "of the sentence vector",

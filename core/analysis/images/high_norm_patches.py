@@ -2,7 +2,7 @@
 
 Large vision transformers keep what belongs to the whole image in a few patches that show little of
 it; registers give them another place (Darcet et al. 2024). Their threshold, a norm of 150, holds
-for DINOv2 alone: here a patch is odd beside the other patches of its own image, by two rules. A
+for DINOv2 alone: here a patch is compared with the other patches of its own image, by two rules. A
 robust z alone is not enough: on an even ground states are so alike that 1.2 times their median
 lies many deviations above it.
 """
@@ -26,33 +26,33 @@ MIN_TIMES_MEDIAN = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class OddPatches:
+class HighNormPatches:
     """How long the states of an image's tokens are, and what the longest patches draw."""
 
     norms: Floats  # of all tokens, (layer + 1, token): row 0 is what the first layer receives
     z: Floats  # robust z of the patches among themselves, (layer + 1, patch)
     times: Floats  # their length over its median, (layer + 1, patch)
     # Mean over all query tokens of the attention to these patches, CLS and registers, (layer, head)
-    to_odd: Floats
+    to_high: Floats
     to_cls: Floats  # 0 in models without
     to_registers: Floats  # likewise
     uniform: float  # what uniform attention gives the high-norm patches together
 
     @property
-    def odd(self) -> Bools:
-        """Which patches are odd after the last layer, (patch,)."""
-        return _is_odd(self.z[-1], self.times[-1])
+    def is_high(self) -> Bools:
+        """Which patches have a high norm after the last layer, (patch,)."""
+        return _has_high_norm(self.z[-1], self.times[-1])
 
     @property
     def count(self) -> int:
-        """How many patches are odd."""
-        return int(self.odd.sum())
+        """How many patches have one."""
+        return int(self.is_high.sum())
 
 
-def odd_patches(trace: Trace) -> OddPatches | None:
+def high_norm_patches(trace: Trace) -> HighNormPatches | None:
     """The high-norm patches of an image; None where the model returns no hidden states.
 
-    Odd are patches whose last state is much longer than the others': at least `MIN_TIMES_MEDIAN`
+    They are patches whose last state is much longer than the others': at least `MIN_TIMES_MEDIAN`
     times their median, and farther from it than `OUTLIER` times the median absolute deviation, in
     units of a normal distribution's sd (Iglewicz and Hoaglin 1993). Shorter ones are not what
     Darcet et al. describe.
@@ -64,18 +64,18 @@ def odd_patches(trace: Trace) -> OddPatches | None:
     norms = np.sqrt(np.square(trace.hidden_states, dtype=np.float64).sum(axis=-1))
     z = np.stack([robust_z(row[patches.tokens]) for row in norms])
     times = over_median(norms[:, patches.tokens])
-    odd = _is_odd(z[-1], times[-1])
+    is_high = _has_high_norm(z[-1], times[-1])
     takers = np.zeros((len(trace.tokens), 3), dtype=np.float32)  # high-norm patches, CLS, registers
-    takers[np.flatnonzero(odd) + patches.first, 0] = 1
+    takers[np.flatnonzero(is_high) + patches.first, 0] = 1
     cls = cls_position(trace)
     takers[[] if cls is None else [cls], 1] = 1
     takers[register_positions(trace), 2] = 1
     shares = _mean_columns(trace) @ takers
-    uniform = float(odd.sum() / len(trace.tokens))
-    return OddPatches(norms, z, times, shares[..., 0], shares[..., 1], shares[..., 2], uniform)
+    uniform = float(is_high.sum() / len(trace.tokens))
+    return HighNormPatches(norms, z, times, shares[..., 0], shares[..., 1], shares[..., 2], uniform)
 
 
-def _is_odd(z: Floats, times: Floats) -> Bools:
+def _has_high_norm(z: Floats, times: Floats) -> Bools:
     return np.asarray((z > OUTLIER) & (times >= MIN_TIMES_MEDIAN))
 
 
