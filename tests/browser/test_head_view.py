@@ -82,6 +82,7 @@ def test_a_visitor_points_pins_and_changes_heads_layers_and_weights(goto: Open) 
     follow(page, "layer=3(&|$)")
     assert sheet.evaluate("sheet => sheet.isConnected")
 
+    page.locator(".more").click()
     page.get_by_role("switch", name="Hide special tokens").check(force=True)
     expect(page.locator(".column.keys .token")).to_have_count(11)
     page.get_by_role("radiogroup", name="Weights").get_by_text("× |value|").click()

@@ -17,7 +17,6 @@ from tests.analysis.traces import causal, plain_tokens
 from tests.browser import views
 from tests.browser.conftest import TEXT, Open, box_of, follow
 from tests.browser.views import BOOK, BOOK_AT, IT, WEIGHTS
-from tests.scripts.test_neuron_view import number
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -36,6 +35,11 @@ def row(page: Page, position: int) -> Locator:
 
 def segment(page: Page, name: str) -> Locator:
     return page.locator(".segment", has_text=name)
+
+
+def number(text: str) -> float:
+    """Of a text with a true minus sign."""
+    return float(text.replace("−", "-"))
 
 
 def numbers(page: Page, position: int) -> list[str]:

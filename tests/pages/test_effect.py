@@ -17,13 +17,13 @@ from core.analysis.effect.corpus import effect_corpus_table
 from core.analysis.effect.table import moved_table
 from core.analysis.rollout import as_many_paths, follow_paths, uniform_mixing
 from core.model import effects, load, trace_text
-from core.model.errors import ModelError
+from core.model.errors import ModelError, UnsupportedModelError
 from core.model.interventions import heads
 from core.model.interventions.ablation import Cell, ablate
 from core.model.interventions.direct import direct_effects, direct_parts, written_words
 from core.model.interventions.lens import logit_lens
 from core.model.weights.mixing import token_mixing
-from core.screens.heads import effect
+from core.screens.heads import ablation, effect
 from core.screens.heads import effects as measuring
 from core.screens.heads import effects_corpus as corpus
 from core.ui import navigation
@@ -244,6 +244,23 @@ def test_the_pair_that_is_held_on_the_heatmap_is_taken_away() -> None:
     assert app.session_state["cell"] == [11, 4]
     app.switch_page("pages/heatmap.py").run()
     assert app.query_params["cell"] == "11,4"
+
+
+def test_a_model_that_cannot_be_intervened_on_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise UnsupportedModelError("{name} cannot be intervened on.", "Use another.", "tiny")
+
+    monkeypatch.setattr(ablation, "_ablated", refuse)
+    assert "`tiny` cannot be intervened on" in alerts(_open())
+
+
+@pytest.mark.usefixtures("few_effects")
+def test_pages_with_one_head_lead_to_its_card_and_the_card_does_not_lead_to_itself() -> None:
+    app = open_app("head_view", text=BOOK, layer="3", head="5", heads="5")
+    app.button(key="open_head_effect").click().run()
+    assert "**L3 H5**" in said(app)
+    assert "open_head_effect" not in [button.key for button in app.button]
+    assert "open_head_atlas" in [button.key for button in app.button]
 
 
 def test_the_answer_and_the_lines_are_those_of_the_analysis() -> None:

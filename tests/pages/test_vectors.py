@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.analysis.pair_projection import PairProjection
+from core.analysis.pair_projection import PairProjection, project_pair
 from core.model import load, trace_text
 from core.screens.projection import headline
 from tests.opening import open_app
@@ -38,6 +38,31 @@ def test_all_tokens_have_a_colour_of_tab20_and_a_legend() -> None:
     colours = notebook["colours"]
     assert colours[:3] == ["#1f77b4", "#aec7e8", "#ff7f0e"]
     assert len(set(colours)) == len(colours) == 11
+
+
+def test_one_token_gets_a_sentence_instead_of_empty_planes() -> None:
+    app = open_app("vectors", text="book")
+    assert "type at least two words" in alerts(app)
+    assert "Arrows are" not in said(app)
+    assert alerts(open_app("vectors", text="book", special="1")) == ""
+
+
+def test_picks_go_when_their_tokens_go() -> None:
+    app = open_app("vectors", pick="5,11")
+    app.text_area(key="text").set_value("one two").run()
+    assert not app.exception
+    assert app.multiselect(key="pick").value == []
+
+
+def test_a_badge_says_how_far_a_part_can_be_trusted() -> None:
+    """The variances that planes keep; the heads above a thirteenth."""
+    trace = trace_text(load("bundled/minilm"), "Oh, this book? I've enjoyed it.")
+    percent = 100 * project_pair(trace, 10, 4).kept
+    low = f"{min(percent):.0f} % (layer {np.argmin(percent) + 1})"
+    details = said(open_app("projection"))
+    assert f"plane keeps {low} to {max(percent):.0f} % (layer 6) of the variance" in details
+    assert f"{np.mean(percent):.0f} % on average" in details
+    assert "gives `book` 0.08 of `it`'s" in said(open_app("projection", part="to"))
 
 
 def test_another_text_gets_a_pair_of_its_own() -> None:
