@@ -14,7 +14,7 @@ from tests.opening import ROOT
 def test_every_page_has_a_script_a_folder_and_a_record() -> None:
     names = sorted(page.name for page in PAGES)
     assert sorted([*names, *JOINED]) == sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
-    folders = {path.parent.name for path in ROOT.glob("core/screens/*/__init__.py")}
+    folders = {path.parent.name for path in ROOT.glob("core/screens/*/*page.toml")}
     assert folders == {*names, "heads"} - {"patterns", "anomalies", "effect"}
     assert all((ROOT / page.path).exists() for page in PAGES)
 

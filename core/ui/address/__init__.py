@@ -202,7 +202,7 @@ _RAW_DEFLATE = -15  # zlib's window for a stream without header and checksum (RF
 def pack_texts(texts: dict[str, str]) -> str:
     """Texts by link parameter -> letters, digits, "-" and "_".
 
-    >>> unpack(pack({"text": "I saw it", "pair": "本"}), 1000)
+    >>> unpack_texts(pack_texts({"text": "I saw it", "pair": "本"}), 1000)
     {'text': 'I saw it', 'pair': '本'}
     """
     raw = json.dumps(texts, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
