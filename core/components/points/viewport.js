@@ -27,7 +27,7 @@ export function gridFor({ tops, high }, columns, box, minHeight) {
   }
 }
 
-/** One tile in the middle of a window, in which these shares of its side shall fit. @param {{wide: number, high: number}} shares @param {{width: number, height: number}} window @param {{x: number, y: number}} margin @returns {Grid} */
+/** One tile in the middle of a window, sized so that these shares of its side fit. @param {{wide: number, high: number}} shares @param {{width: number, height: number}} window @param {{x: number, y: number}} margin @returns {Grid} */
 export function freeGrid({ wide, high }, { width, height }, margin) {
   const pitch = Math.min(
     Math.max(width - 2 * margin.x, 1) / Math.max(wide, 1e-6),
@@ -76,7 +76,7 @@ export function panBy(view, grid, dx, dy) {
   return clampView({ ...view, x: view.x - dx, y: view.y - dy }, grid)
 }
 
-/** Larger by a factor; what is at (x, y) stays there. @param {View} view @param {Grid} grid @param {number} factor @param {number} x @param {number} y */
+/** Zoomed by a factor around (x, y), which stays in place. @param {View} view @param {Grid} grid @param {number} factor @param {number} x @param {number} y */
 export function zoomAt(view, grid, factor, x, y) {
   const { zoom } = clampView({ ...view, zoom: view.zoom * factor }, grid)
   const growth = zoom / view.zoom
@@ -87,7 +87,7 @@ export function zoomAt(view, grid, factor, x, y) {
   )
 }
 
-/** The same view of a grid that has another size: what was in the middle stays there. @param {View} view @param {Grid} before @param {Grid} grid */
+/** The same view of a grid with another size: the middle stays in the middle. @param {View} view @param {Grid} before @param {Grid} grid */
 export function resizedView({ zoom, x, y }, before, grid) {
   const growth = grid.pitch / before.pitch
   const [across, down] = [before.box.width / 2, before.box.height / 2]
