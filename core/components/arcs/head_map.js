@@ -14,7 +14,7 @@ const BESIDE = { width: 236, height: 150 } // of the map beside the words
 const NARROW = 620 // width of the view below which the map is under the words
 const NUMBERS = 14 // pixels: the smallest square that its number fits over
 const LETTERS = 12 // pixels, of labels
-const EVERY = 4 // heads between two numbers, where not all fit
+const EVERY = 4 // heads between two numbers, if not all fit
 
 export class HeadMap {
   /** @param {HTMLElement} parent @param {ArcsView} view */

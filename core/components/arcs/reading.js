@@ -80,7 +80,7 @@ export function vectorsOf({ queries, keys, size, dim, group }, head, query, key)
   return { query: queries.subarray(q, q + dim), key: keys.subarray(k, k + dim) }
 }
 
-/** All positions of a short text, else those around a pair, with null where some are left out. @param {number} count @param {number} query @param {number} key */
+/** All positions of a short text, else the ones around a pair, with null for each gap. @param {number} count @param {number} query @param {number} key */
 export function aroundPair(count, query, key) {
   const all = Array.from({ length: count }, (_, position) => position)
   if (count <= FEW) return all

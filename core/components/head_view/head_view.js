@@ -164,7 +164,7 @@ export class HeadView extends View {
     if (pinnedOf(this.state)) this.change({ from: [], to: [] })
   }
 
-  /** Whether the key tokens are others than the query tokens. */
+  /** Whether the key tokens differ from the query tokens. */
   get isCross() {
     return this.data.sides.keys !== null
   }

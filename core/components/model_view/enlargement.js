@@ -194,7 +194,7 @@ function pairLine({ from, to, text }, patches) {
   return line
 }
 
-/** Returns where the picture lies in the canvas; names of tokens surround it. @param {HTMLCanvasElement} canvas @param {ModelView} view @param {Head} head @param {Pair[]} pairs @param {Token | null} token @param {number} room pixels of width @returns {Area} */
+/** Returns where the picture is in the canvas; token names surround it. @param {HTMLCanvasElement} canvas @param {ModelView} view @param {Head} head @param {Pair[]} pairs @param {Token | null} token @param {number} room pixels of width @returns {Area} */
 function drawEnlarged(canvas, view, head, pairs, token, room) {
   const { data, theme } = view
   const hasLines = data.draw === "lines"

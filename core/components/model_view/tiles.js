@@ -61,7 +61,7 @@ export function widestOver(width, pitch) {
 
 /**
  * Left and top of an enlargement over the grid, both from the stage's own corner: to the right of the tile, or to the left
- * where there is no room, with one neighbour between them; as high as the tile, but on the screen.
+ * if there is no room, with one neighbour between them; level with the tile, but within the screen.
  * @param {{left: number, right: number, top: number}} tile on the screen @param {{left: number, top: number, width: number}} stage likewise @param {{width: number, height: number}} box @param {number} screen its height
  */
 export function besideTile(tile, stage, box, screen, zoom = 1) {
@@ -135,7 +135,7 @@ function drawLines({ levels, width, height }, tile, cells, { rows, columns }, th
   }
 }
 
-/** Heat: each pixel shows its cell; where cells are smaller than pixels, the largest of them. @param {Picture} picture @param {Uint8Array} tile @param {Shape} shape */
+/** Heat: each pixel shows its cell; if cells are smaller than pixels, the largest one. @param {Picture} picture @param {Uint8Array} tile @param {Shape} shape */
 function drawHeat({ levels, width, height }, tile, { rows, columns }) {
   const across = spansOf(width, columns)
   const down = spansOf(height, rows)

@@ -35,7 +35,7 @@ export function drawStrip(pen, { view, layout, colours }, { left, top, height },
   })
 }
 
-/** Keys on the left; on the right, if there is a query, its products with them, or a dash where there is none. @param {Pen} pen @param {Shown} shown @param {Span} span */
+/** Keys on the left; on the right, if there is a query, its products with them, or a dash for none. @param {Pen} pen @param {Shown} shown @param {Span} span */
 export function drawRows(pen, shown, { first, last }) {
   const { head, view, layout, colours } = shown
   const { query } = view

@@ -16,7 +16,7 @@ import { pairPositions } from "../shared/sentences.js"
  * @property {string} where the name of the head
  * @property {number} keyHead from 1
  * @property {[number, number]} sharers the first and last query head, from 1, that use the key head
- * @property {{vectors: number, products: number}} limits where colours end
+ * @property {{vectors: number, products: number}} limits of the colour scales
  * @typedef {Layer & Facts} Head
  * @typedef {ReturnType<typeof contributionsOf>} Pair
  * @typedef {{query: number | null, pairKey: number | null, byContribution: boolean, pairs: Pairs}} Chosen
@@ -32,7 +32,7 @@ export function productOf(head, query, key, dim) {
   return head.queries[query * head.dim + dim] * head.keys[key * head.dim + dim]
 }
 
-/** Of one query with every key: dot products, scores (-Infinity where not permitted), weights. @param {Head} head @param {number} query */
+/** One query with every key: dot products, scores (-Infinity where not permitted), weights. @param {Head} head @param {number} query */
 export function scoreRow(head, query) {
   const dots = Float64Array.from({ length: head.size.keys }, (_, key) => dotOf(head, 0, query, key))
   const scores = dots.map((dot, key) => scoreOf(head, 0, query, key, dot))
@@ -110,7 +110,7 @@ export function rounded(value, digits) {
     .replace("-", "−")
 }
 
-/** "÷ √32" where that is the scaling, else the factor. @param {Head} head */
+/** "÷ √32" if that is the scaling, else the factor. @param {Head} head */
 export function scalingText(head) {
   const root = Math.abs(head.scaling * Math.sqrt(head.dim) - 1) < 1e-6
   return root ? `÷ √${head.dim}` : `× ${Number(head.scaling.toPrecision(4))}`

@@ -34,7 +34,7 @@ const RADII = [
 ] // side of a tile, and the radius of its points from there on; 1 below
 const MIN_RIMMED = 3 // radius from which points have a rim
 const CROWDED = 1.2 // the area of all points together, at most, in areas of their tile
-const NAMES = { apart: 27, steps: [1, 2, 4, 5, 8, 10, 16] } // pixels between names of rows at least; where they would be crowded, every second or fifth
+const NAMES = { apart: 27, steps: [1, 2, 4, 5, 8, 10, 16] } // minimum pixels between row names; if they would be crowded, only every second, fourth, fifth …
 const HINT = {
   mouse:
     "Press a head to open it; drag to move; Ctrl and wheel, or + and −, to zoom (after a click or a drag here, the wheel alone).",

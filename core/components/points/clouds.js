@@ -69,7 +69,7 @@ export class Clouds extends PointPanels {
     return this.data.shown
   }
 
-  /** Columns of panels, and pixels of one; beside or above the image, where there is one. */
+  /** Columns of panels, and the pixels of one; beside or above the image, if there is one. */
   sizePanels() {
     const { data, theme } = this
     const { minWidth, maxWidth } = data.grid ? WITH_IMAGE : PANEL

@@ -6,14 +6,14 @@ import { clamp } from "../shared/dom.js"
 /** @import { Pen } from "../shared/dom.js" */
 /**
  * @typedef {ReturnType<typeof makeRoom>} Room
- * @typedef {{x: number, y: number, radius: number, text: string, colour: string, spots?: number[][], item?: number}} Label a point, what is free around it, the text beside it, where that may stand if not as `SPOTS` say, and its number
+ * @typedef {{x: number, y: number, radius: number, text: string, colour: string, spots?: number[][], item?: number}} Label a point, what is free around it, the text beside it, where that may be if not as in `SPOTS`, and its number
  * @typedef {Label & {left: number, top: number, width: number}} Placed
  */
 
 const HEIGHT = 14 // pixels of a text
 const CELL = 2 // pixels of a side of what is taken or free
 const GAP = 2 // pixels between a point and its text
-// Where a text may stand, the best first: directions to the right and down from the point, and, if given, pixels away from it.
+// Where a text may be, best first: directions to the right and down from the point, and, if given, pixels away from it.
 const SPOTS = [
   [0, -1],
   [0, 1],

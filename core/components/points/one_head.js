@@ -96,7 +96,7 @@ export class OneHead extends AtlasPanels {
     return Math.min(6, Math.max(1.5, 0.36 * room) * Math.max(1, view.zoom) ** 0.3)
   }
 
-  /** Whether patches are drawn as themselves: where there is room. @param {Panel} panel */
+  /** Whether patches are drawn as themselves, which needs room. @param {Panel} panel */
   showsPictures(panel) {
     return this.pictures !== null && this.radiusIn(panel) >= SPRITE.from
   }

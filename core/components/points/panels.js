@@ -147,13 +147,13 @@ export class PanelsView extends View {
     return false
   }
 
-  /** Where a tile of a panel lies. @param {Panel} panel @param {number} tile */
+  /** Where a tile of a panel is. @param {Panel} panel @param {number} tile */
   spotOf({ index, grid }, tile) {
     const number = tile - index
     return { row: Math.floor(number / grid.columns), column: number % grid.columns }
   }
 
-  /** Where the points of a tile lie; null while it has none. @param {Panel} panel @param {number} tile @returns {Placement | null} */
+  /** Where the points of a tile are; null while it has none. @param {Panel} panel @param {number} tile @returns {Placement | null} */
   placed(panel, tile) {
     const { places, count } = this.data
     const spot = this.spotOf(panel, tile)
@@ -212,7 +212,7 @@ export class PanelsView extends View {
   /** What is read aloud. @abstract */
   say() {}
 
-  /** Where an item lies in the browser's window. @param {Hover} hover */
+  /** Where an item is in the browser's window. @param {Hover} hover */
   clientOf({ panel, tile, item }) {
     const place = this.placed(panel, tile)
     const { left, top } = panel.canvas.getBoundingClientRect()
@@ -278,7 +278,7 @@ export class PanelsView extends View {
   /** @abstract @param {Pen} _pen @param {Panel} _panel */
   drawPicture(_pen, _panel) {}
 
-  /** What tests read: pixels of a unit, and what lies in the middle. */
+  /** What tests read: pixels per unit, and what is in the middle. */
   report() {
     for (const panel of this.panels) {
       const place = this.placed(panel, panel.index)

@@ -1,4 +1,4 @@
-// Where the points of a tile lie on the screen. Pure.
+// Where the points of a tile are on the screen. Pure.
 
 import { tileSpot } from "./viewport.js"
 

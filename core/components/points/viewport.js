@@ -1,5 +1,5 @@
-// A grid of square tiles seen through a window: where each tile lies, which tile is at a place, how the view moves. A head
-// alone is a grid of one tile that may leave the window. Pure.
+// A grid of square tiles seen through a window: where each tile is, which tile is at a place, how the view moves. A single
+// head is a grid of one tile that may leave the window. Pure.
 
 import { clamp } from "../shared/dom.js"
 
@@ -13,7 +13,7 @@ import { clamp } from "../shared/dom.js"
  */
 
 export const ZOOM = { step: 1.6, windows: 4 } // a click's factor; the side of the largest tile, in windows
-const FREE = { min: 0.5, max: 80, shift: 1.8 } // zoom; how far the middle of the window may lie from that of the tile, in halves of its side
+const FREE = { min: 0.5, max: 80, shift: 1.8 } // zoom; how far the middle of the window may be from the middle of the tile, in halves of its side
 
 /** The largest tiles with which all rows and columns fit; a window no taller than they need. @param {Rows} rows @param {number} columns @param {Box} box @param {number} minHeight @returns {Grid} */
 export function gridFor({ tops, high }, columns, box, minHeight) {
@@ -145,7 +145,7 @@ export function middleTile(view, grid) {
   return tileAt(view, grid, grid.box.left + grid.box.width / 2, grid.box.top + grid.box.height / 2)
 }
 
-/** The part of a tile that lies in the window. @param {Spot} spot @param {Grid} grid */
+/** The part of a tile that is in the window. @param {Spot} spot @param {Grid} grid */
 export function seenPart({ left, top, side }, { box, isFree }) {
   if (isFree) return { left: 0, top: 0, right: box.width, bottom: box.height }
   return {

@@ -140,7 +140,7 @@ export function clamp(value, low, high) {
 const BEYOND = 6 // rows or columns drawn on either side of those in view
 
 /**
- * Rows or columns to draw: the same as before until others come into view.
+ * Rows or columns to draw: the same as before until new ones come into view.
  * @param {{first: number, last: number} | null} before without the last @param {number} start in pixels, of the view @param {number} extent @param {number} size of one @param {number} count
  */
 export function spanInView(before, start, extent, size, count) {

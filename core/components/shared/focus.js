@@ -12,7 +12,7 @@ import { clamp, makeTip } from "./dom.js"
  * @template Id
  * @typedef {object} Items
  * @property {(target: EventTarget | null) => Id | null} idOf the item of an element
- * @property {(event: MouseEvent) => Id | null} [at] the item under the pointer, where it has no element
+ * @property {(event: MouseEvent) => Id | null} [at] the item under the pointer, if it has no element
  * @property {(id: Id) => HTMLElement | null | undefined} [nodeOf] the element that takes the keys of an item
  * @property {(key: string, from: Id | null) => Id | null | undefined} step where a key leads
  * @property {(id: Id | null, isByKeys: boolean) => void} [point] called when another item, or none, is pointed at
