@@ -1,8 +1,8 @@
 """A component as one HTML file that opens without internet and stays interactive.
 
-It holds script, style, data as base64, and the theme's colours as Streamlit's CSS variables. Its
-security policy lets it fetch nothing; what people typed is only in the data, except the escaped
-title and note.
+It holds the script, the style, the data as base64, and the theme's colours as Streamlit's CSS
+variables. Its security policy allows no requests. Text that people typed is only in the data and
+in the escaped title and note.
 """
 
 from __future__ import annotations
@@ -81,13 +81,13 @@ def standalone_page(
 
     Parameters
     ----------
-    name : of the component's folder. In the file the component has ``standalone: true``, and
-        its calls to the server do nothing.
+    name : the component's folder. In the file the component gets ``standalone: true``, and its
+        calls to the server do nothing.
     data : what the component receives, from :func:`core.components.packing.pack`.
     title, note : plain text above the view.
     body : HTML between the note and the view; the caller escapes what people typed.
-    facts : what the file holds, for programs (the page's ``<meta name="headscope">``, JSON) and,
-        in short, for people.
+    facts : a description of the file, for programs (JSON in ``<meta name="headscope">``) and,
+        shortened, for people.
     """
     script = read_script(name).replace("export default function", "const drawView = function", 1)
     return _SHELL.format(
@@ -104,7 +104,7 @@ def standalone_page(
 
 
 def made_by(facts: Mapping[str, Any]) -> str:
-    """Program, version, model and options in a line.
+    """Program, version, model and options in one line.
 
     >>> made_by({"headscope": "1.0.0", "model": "m", "layer": "4", "options": {"values": "scores"}})
     'Headscope 1.0.0 · m · layer: 4 · values: scores'

@@ -1,4 +1,4 @@
-"""Numbers and text as bytes, which is how a component receives numbers without JSON.
+"""Numbers and text as bytes, so that components receive numbers without JSON.
 
 Layout, read by ``shared/packed.js``: the length of the header (uint32, little-endian); the header,
 JSON in UTF-8, padded with spaces; the arrays, little-endian; each part padded to a multiple of 4
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from core.analysis.layer_payload import LayerPayload
 
 _ALIGNMENT = 4  # bytes of a float32
-# Of the picture that views show patches of: pixels of a patch, drawn with half; of the longer
-# side, 100 kB at most; of the JPEG, per cent.
+# The image sent to views: pixels per side of a patch (drawn at half that), pixels of the image's
+# longer side (at most 100 kB), JPEG quality in per cent.
 _SIDE, _MAX_SIDE, _QUALITY = 32, 768, 88
 _KINDS = {np.dtype(np.uint8): "u1", np.dtype("<u2"): "u2"}
 
 
 def pack(settings: dict[str, Any], **arrays: NDArray[Any]) -> bytes:
-    """Settings (JSON values) and arrays (any shape, row by row) as bytes.
+    """Settings (JSON values) and arrays (any shape, in row-major order) as bytes.
 
-    Arrays of uint8 and uint16 stay as they are, all others become float32.
+    Arrays of uint8 and uint16 stay as they are; all others become float32.
     """
     flat = {name: _flat(array) for name, array in arrays.items()}
     kinds = {name: [_KINDS.get(array.dtype, "f4"), array.size] for name, array in flat.items()}
@@ -45,7 +45,7 @@ def pack(settings: dict[str, Any], **arrays: NDArray[Any]) -> bytes:
 def pack_layers(
     settings: dict[str, Any], layers: Mapping[int, LayerPayload], **arrays: NDArray[Any]
 ) -> bytes:
-    """The same with layers (by index, from 0), which ``shared/layer.js`` reads."""
+    """Like :func:`pack`, with layers (by index, from 0) as ``shared/layer.js`` reads them."""
     facts: dict[str, dict[str, float | None]] = {}
     for index, layer in layers.items():
         parts = vars(layer)
@@ -57,28 +57,28 @@ def pack_layers(
 
 
 def sides_of(tokens: Sequence[Token], source: Sequence[Token] | None = None) -> dict[str, Any]:
-    """Those that attend, and others that are attended to, as ``shared/sentences.js`` reads them."""
+    """Query tokens, and key tokens if they are others, as ``shared/sentences.js`` reads them."""
     return {"queries": vars(side_of(tokens)), "keys": source and vars(side_of(source))}
 
 
 def stamp_of(trace: Trace) -> str:
-    """Identifies input, model and kind: layers kept in the browser must be of this trace."""
+    """A hash of input, model and attention type: the browser keeps layers only while it matches."""
     sides = [trace.tokens] if trace.source is None else [trace.tokens, trace.source]
     ids = [[(token.id, token.display, token.segment) for token in side] for side in sides]
     attention_types = () if trace.attention_type == "self" else (trace.attention_type,)
     digest = hashlib.sha256(repr((trace.model, trace.shape, *ids, *attention_types)).encode())
-    if trace.patches is not None:  # patches of all images are called alike
+    if trace.patches is not None:  # patch tokens have the same names in all images
         digest.update(trace.patches.pixels.tobytes())
     return digest.hexdigest()[:16]
 
 
 def grid_of(patches: Patches) -> dict[str, int]:
-    """How the pixels of an image are its patches, as ``shared/photo.js`` reads it."""
+    """The grid of an image's patches, as ``shared/photo.js`` reads it."""
     return {name: getattr(patches, name) for name in ("rows", "columns", "size", "first", "count")}
 
 
 def patch_sprite(trace: Trace) -> dict[str, Any] | None:
-    """The image as one small picture, a data URL, with how it is its patches; None for a text."""
+    """The image as a small data URL, with the grid of its patches; None for a text."""
     from PIL import Image
 
     patches = trace.patches

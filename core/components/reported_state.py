@@ -1,11 +1,11 @@
-"""What components report, and the state of a view that changes its picture by itself.
+"""What components report, and the state of views that redraw themselves.
 
-Whoever opens a page can report anything: the readers give what can be, and nothing of the rest.
+Anyone who opens a page can report anything: the readers return what is valid and drop the rest.
 
-A view that draws what was chosen in it by itself reports all of its state, as "view", with its time
-(``shared/reports.js``): of one that is what was reported last, before a link changed it, Streamlit
-would say nothing. Other reports are triggers. Only a state from elsewhere (a link, an example, back
-and forward) is sent to a view, under a new number; else its bytes stay the same, and are not sent.
+A view that redraws itself reports its whole state as "view", with a timestamp
+(``shared/reports.js``): Streamlit ignores a state equal to the last one reported, even if a link
+has changed the view since. Other reports are triggers. Only a state from elsewhere (a link, an
+example, back and forward) is sent to a view, under a new number; else its bytes stay the same.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from core.components.scripts import register_component
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
-MAX_COUNT = 2**31  # of a count or a position that nothing else limits
+MAX_COUNT = 2**31  # for counts and positions without a limit of their own
 
 
 def reported(key: str, name: str) -> Mapping[str, Any]:
@@ -30,7 +30,7 @@ def reported(key: str, name: str) -> Mapping[str, Any]:
 
 
 def as_mapping(value: object) -> Mapping[str, Any]:
-    """`value` if it has names; else nothing."""
+    """`value` if it is a mapping; else an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
@@ -40,21 +40,21 @@ def as_list(value: object) -> list[Any]:
 
 
 def as_index(value: object, count: int = MAX_COUNT, first: int = 0) -> int | None:
-    """`value` if it is a whole number from `first` to below `count`."""
+    """`value` if it is a whole number from `first` to below `count`; else None."""
     return value if type(value) is int and first <= value < count else None
 
 
 def as_indices(value: object, count: int = MAX_COUNT) -> list[int]:
-    """Of a list of up to `count` entries, those that are whole numbers from 0 to below `count`."""
+    """The whole numbers from 0 to below `count` among the first `count` entries of a list."""
     indices = (as_index(each, count) for each in as_list(value)[:count])
     return [index for index in indices if index is not None]
 
 
 def view_of(name: str) -> partial[None]:
-    """What draws the component `name` of its bytes, a `key`, and `on_view`.
+    """A function that draws the component `name` from its bytes, a `key` and `on_view`.
 
-    The same bytes again cost nothing to send. `on_view` is called with the changed state (as in
-    links, untrusted): at once where the server must send something for it, else a moment later.
+    Sending the same bytes again costs nothing. `on_view` is called with the changed state (as in
+    links, untrusted): at once if the server must send something for it, else a moment later.
     """
     return partial(_show, register_component(name))
 
@@ -70,10 +70,10 @@ def _show(
 
 
 def state_to_send(key: str, view: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
-    """The state to send to the component and its number; both stay while it shows `view`."""
+    """The state to send to the component, and its number; unchanged while it shows `view`."""
     sent = st.session_state.setdefault(_place(key), {"view": None, "shown": {0: None}})
     serial, shown = max(sent["shown"]), sent["shown"]
-    if key not in st.session_state:  # drawn anew, as after another page: from what it is sent
+    if key not in st.session_state:  # mounted anew, as after another page
         shown[serial] = sent["view"]
     if view != shown[serial]:
         sent["view"] = dict(view)
@@ -83,10 +83,10 @@ def state_to_send(key: str, view: Mapping[str, Any]) -> tuple[dict[str, Any], in
 
 
 def changes(key: str, view: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the state `view` that the component with this `key` reports, what people have changed.
+    """What people have changed in the state `view` that the component with this `key` reports.
 
-    A report that was on its way while a state from elsewhere was sent says so by the number of the
-    state before: what that has changed is not undone, and what people have changed is sent back.
+    A report that crosses with a state from elsewhere still carries the number of the state before:
+    what the new state changed is not undone, and what people changed is sent back.
     """
     serial = as_index(reported(key, "view").get("serial"))
     shown = as_mapping(st.session_state.get(_place(key))).get("shown", {})

@@ -1,9 +1,9 @@
-"""A component from the .js and .css files in its folder, with all modules that it imports.
+"""A component from the .js and .css files in its folder, with all the modules it imports.
 
 A module becomes ``const shared$scales = (function shared$scales() { …; return { luminance } })()``
-and an import of it ``const { luminance } = shared$scales``: two may use the same name, and stack
-traces say where they come from. Only ``import { a, b as c } from "./file.js"`` and ``export``
-before a function, a constant or a class are understood. JSDoc is for tsc and does not travel.
+and an import of it ``const { luminance } = shared$scales``: two modules may use the same name, and
+stack traces name the module. Only ``import { a, b as c } from "./file.js"`` and ``export``
+before a function, a constant or a class are understood. JSDoc is for tsc and is stripped.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ def register_component(name: str) -> ComponentRenderer:
 
 @cache
 def read_script(name: str) -> str:
-    """The component's script after the modules that it imports, put together once a server."""
+    """The component's script, preceded by the modules it imports; assembled once per server."""
     return inlined(ROOT / name / f"{name}.js")
 
 
 def read_style(name: str) -> str:
-    """The component's style sheet after what all of them share."""
+    """The shared style sheet, followed by the component's own."""
     sheets = (ROOT / "shared" / "shared.css", ROOT / name / f"{name}.css")
     return "\n".join(sheet.read_text("utf-8") for sheet in sheets)
 
 
 class Import(NamedTuple):
-    """One name that a script imports: from which file, its name there and its local name."""
+    """A name that a script imports: the file it comes from, its name there and its local name."""
 
     path: Path
     name: str
@@ -56,7 +56,7 @@ class Import(NamedTuple):
 
 
 def inlined(entry: Path) -> str:
-    """The script `entry` after every module that it imports, directly or not.
+    """The script `entry`, preceded by every module it imports, directly or indirectly.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def inlined(entry: Path) -> str:
 
 
 def ordered(entry: Path) -> list[Path]:
-    """All scripts that `entry` needs, each after those that it imports; `entry` is the last."""
+    """All scripts that `entry` needs, each after the ones it imports; `entry` is last."""
     done: dict[Path, None] = {}
 
     def visit(path: Path, above: tuple[Path, ...]) -> None:
@@ -77,8 +77,8 @@ def ordered(entry: Path) -> list[Path]:
             circle = " -> ".join(map(_shown, (*above[above.index(path) :], path)))
             raise ValueError(f"Scripts import each other in a circle: {circle}")
         if path not in done:
-            for each in _imports(path):
-                visit(each.path, (*above, path))
+            for imported in _imports(path):
+                visit(imported.path, (*above, path))
             done[path] = None
 
     visit(entry.resolve(), ())
@@ -86,25 +86,25 @@ def ordered(entry: Path) -> list[Path]:
 
 
 def scoped(path: Path) -> str:
-    """A module as a constant that holds what it exports."""
+    """A module as a constant that holds its exports."""
     name, exports = constant(path), ", ".join(_exports(path))
     return f"const {name} = (function {name}() {{\n{_linked(path)}return {{ {exports} }}\n}})()"
 
 
 def constant(path: Path) -> str:
-    """``shared$scales`` for shared/scales.js: names in scripts have no $, so none is hidden."""
+    """``shared$scales`` for shared/scales.js: no name in a script has a $, so none is shadowed."""
     return re.sub(r"\W+", "$", _shown(path).removesuffix(".js"))
 
 
 def _linked(path: Path) -> str:
-    """The text of a script that takes its imports from constants and exports only a default."""
+    """A script's text, with imports taken from constants and no export but the default."""
     _check_names(path)
 
-    def taken(line: re.Match[str]) -> str:
+    def from_constant(line: re.Match[str]) -> str:
         names = [f"{each.name}: {each.local}" for each in _read_import(path, line)]
         return f"const {{ {', '.join(names)} }} = {constant(_target(path, line[2]))}"
 
-    text = _EXPORT.sub("", _IMPORT.sub(taken, _TYPES.sub("", path.read_text("utf-8"))))
+    text = _EXPORT.sub("", _IMPORT.sub(from_constant, _TYPES.sub("", path.read_text("utf-8"))))
     if unknown := _UNKNOWN.search(text):
         raise ValueError(f"{_shown(path)}: cannot inline “{unknown[0]}”")
     return text
@@ -121,10 +121,10 @@ def _read_import(path: Path, line: re.Match[str]) -> list[Import]:
     return [Import(target, name[0], name[-1]) for name in names]
 
 
-def _target(path: Path, written: str) -> Path:
-    target = (path.parent / written).resolve()
+def _target(path: Path, relative: str) -> Path:
+    target = (path.parent / relative).resolve()
     if not target.is_file():
-        raise FileNotFoundError(f"{_shown(path)} imports {written}, which does not exist")
+        raise FileNotFoundError(f"{_shown(path)} imports {relative}, which does not exist")
     return target
 
 
@@ -133,16 +133,16 @@ def _exports(path: Path) -> list[str]:
 
 
 def _check_names(path: Path) -> None:
-    """Every imported name is exported, and no name of the script stands for two things."""
+    """Raise ValueError if an imported name is not exported, or a name has two meanings."""
     imports = _imports(path)
-    for each in imports:
-        if each.name not in _exports(each.path):
+    for item in imports:
+        if item.name not in _exports(item.path):
             raise ValueError(
-                f"{_shown(path)} imports {each.name}, which {_shown(each.path)} does not export"
+                f"{_shown(path)} imports {item.name}, which {_shown(item.path)} does not export"
             )
     names = [each.local for each in imports] + _DECLARED.findall(path.read_text("utf-8"))
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"{_shown(path)} has two things of the name {', '.join(twice)}")
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"{_shown(path)} has two things of the name {', '.join(repeated)}")
 
 
 def _shown(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""The first picture: words with arcs of attention, a map of all heads, and four cards of a pair."""
+"""The first picture: words with arcs of attention, a map of all heads, four cards about a pair."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class ArcsView:
 
     Attributes
     ----------
-    view : the state by the numbers that people read: layer, head, and a cell, the query and the key
-        that are kept, if any.
-    serial : with a new number the component takes `view`; else it keeps its own state.
-    found : the pair to begin with.
-    tail : the end of the sentence that says what its head gives the pair.
+    view : the state, in the numbers that people read: layer, head, and a cell, the pinned query and
+        key, if any.
+    serial : when it changes, the component takes `view`; else it keeps its own state.
+    found : the pair that is shown first.
+    tail : how the sentence about that pair ends.
     links : from :func:`core.analysis.strongest_link.strongest_links`.
     picture : the name and the facts of a saved picture; the component adds the layer and head.
     """
@@ -43,7 +43,7 @@ class ArcsView:
 def pack_arcs(trace: Trace, layers: Mapping[int, LayerPayload], facts: ArcsView) -> bytes:
     """What the component receives; `layers` (by index, from 0) have queries, keys and sums.
 
-    It draws tokens that attend to one another: no cross attention.
+    Self-attention only: it cannot draw cross attention.
     """
     links = [link for row in facts.links for link in row]
     places = {name: getattr(facts.found, name) for name in ("layer", "head", "query", "key")}

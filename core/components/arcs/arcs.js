@@ -1,6 +1,6 @@
-// The first picture: the words of a text with arcs of attention, a map of all heads, and four cards about one pair. What is
-// pointed at, kept and chosen is worked out here; the server only learns of it. State is here, numbers and words in
-// reading.js, strokes in curves.js, words in sentence.js, the map in head_map.js.
+// The first picture: the words of a text with arcs of attention, a map of all heads, and four cards about one pair.
+// Pointing, pinning and choosing need no server; it is only told. State is here, numbers and descriptions in reading.js,
+// strokes in curves.js, the text's words in sentence.js, the map in head_map.js.
 
 import { el, ratioOf, setParts, sizeCanvas } from "../shared/dom.js"
 import { keepLayers, readLayer, weightOf } from "../shared/layer.js"
@@ -21,18 +21,18 @@ import { makeSentence } from "./sentence.js"
 /** @import { Curve } from "./curves.js" */
 /** @import { Arc } from "./reading.js" */
 /**
- * @typedef {{layer: string, head: number, cell: number[]}} State as links write it: numbers from 1; the cell is the query and the key that are kept, if any
- * @typedef {{layer: number, head: number, query: number, key: number, tail: string}} Found the pair that the page begins with, from 0,
- * and what is said after the sentence on it
+ * @typedef {{layer: string, head: number, cell: number[]}} State as links write it: numbers from 1; the cell is the pinned query and key, if any
+ * @typedef {{layer: number, head: number, query: number, key: number, tail: string}} Found the pair that is shown first, from 0,
+ * and how its sentence ends
  * @typedef {{
  *   stamp: string, view: State, sides: SentSides, layerLabels: number[], heads: number, layers: Record<string, object>,
  *   found: Found, sinks: boolean[], linkWeights: Float32Array, linkPairs: Uint16Array,
- * }} Data and the arrays of each layer that is sent; links are the strongest of each head between two words, none for some texts
+ * }} Data and the arrays of each layer that is sent; links are each head's strongest between two words, empty for some texts
  */
 
 const REPORT_AFTER_MS = 250 // of quiet, so that the server is not asked at every click
 const FAINT = { one: 0.28, many: 0.16, across: 0.1 } // opacity of what is not in focus, by the lines it joins
-const MIN_SHARE = 0.01 // that an arc and a number are drawn of
+const MIN_SHARE = 0.01 // the weight from which an arc and a number are drawn
 const NAMED = { max: 3, least: 0.005 } // keys in a sentence; less than that reads 0.00
 const MAX_SIDE = 16_000 // device pixels of a canvas
 const HINT =
@@ -78,7 +78,7 @@ export class ArcsView extends View {
     this.drawArcs()
   }
 
-  /** Keep a word with the key that it attends to most; again: let go. @param {number} query */
+  /** Pin a word with the key that it attends to most; again: release it. @param {number} query */
   pin(query) {
     if (this.isHeld && this.pair[0] === query) return this.release()
     const [key] = strongestFirst(sharesOf(this.layer, this.head, query))
@@ -121,14 +121,14 @@ export class ArcsView extends View {
     this.layOut()
   }
 
-  /** Send the state for other pages and the link: at once where a layer must be fetched, else when it is quiet. */
+  /** Send the state for other pages and the link: at once if a layer must be fetched, else after a pause. */
   report() {
     this.sendReport("view", this.state, this.isWaiting ? 0 : REPORT_AFTER_MS)
   }
 
   // ---- what is shown ----------------------------------------------------------------------------
 
-  /** The index of the layer that is chosen. */
+  /** The index of the chosen layer. */
   get wanted() {
     return this.data.layerLabels.indexOf(Number(this.state.layer))
   }
@@ -167,7 +167,7 @@ export class ArcsView extends View {
     )
   }
 
-  /** The pair that stands out in a head before anyone picks a word. @param {number} index of the layer @param {number} head @returns {[number, number]} */
+  /** The pair that is highlighted in a head before anyone picks a word. @param {number} index of the layer @param {number} head @returns {[number, number]} */
   linkOf(index, head) {
     const { found, linkPairs, heads } = this.data
     if (!linkPairs.length || (index === found.layer && head === found.head))
@@ -181,7 +181,7 @@ export class ArcsView extends View {
     return this.isHeld || !this.data.linkPairs.length
   }
 
-  /** What colours a square of the map; null where its layer is not in the browser. @param {number} index @param {number} head */
+  /** The weight that colours a square of the map; null if its layer is not in the browser. @param {number} index @param {number} head */
   weightOfHead(index, head) {
     if (!this.isPairMap) return this.data.linkWeights[index * this.data.heads + head]
     const layer = this.layers.get(index)
@@ -215,7 +215,7 @@ export class ArcsView extends View {
     this.isUnseen = false
   }
 
-  /** Until the wanted layer has come, the head before stays. */
+  /** Until the wanted layer arrives, the previous head stays. */
   choose() {
     const layer = this.layers.get(this.wanted)
     if (layer) Object.assign(this, { layer, head: this.state.head - 1 })
@@ -238,13 +238,13 @@ export class ArcsView extends View {
     this.drawArcs()
   }
 
-  /** The sentence has as much room as it needs before anyone points, so that no word moves away from a pointer. */
+  /** Reserve the height that the sentence has before anyone points, so that no word moves away from the pointer. */
   keepRoom() {
     this.sentence.style.minHeight = ""
     this.sentence.style.minHeight = `${this.sentence.offsetHeight}px`
   }
 
-  /** The query in focus, what it gives, and the key that stands out. */
+  /** The query in focus, its attention, and the highlighted key. */
   get focus() {
     const [query, key] = this.pair
     const active = this.pointed ?? (this.isHeld ? query : null)
@@ -314,7 +314,7 @@ export class ArcsView extends View {
     writeWeight(pen, curve(query, key), shares[key], theme)
   }
 
-  /** What is drawn of all words while none is in focus, worked out once a head. */
+  /** The arcs of all words while none is in focus, computed once per head. */
   get restingArcs() {
     const { data, layer, head, tokens } = this
     const name = `${data.stamp} ${layer.index} ${head}`

@@ -50,7 +50,7 @@ function drawVectors(query, key, vectors) {
   return body
 }
 
-/** Its first numbers, as bars from -reach to reach and in digits. @param {string} name @param {string} kind @param {Float32Array} vector @param {number} reach */
+/** A vector's first numbers, as bars from -reach to reach and in digits. @param {string} name @param {string} kind @param {Float32Array} vector @param {number} reach */
 function drawVector(name, kind, vector, reach) {
   const part = el(null, "div", `vector ${kind}`)
   el(part, "span", "name", name)
@@ -79,12 +79,12 @@ function drawScore(steps, { scaling, dim }, { query, key }) {
   return body
 }
 
-/** The largest size of the numbers that bars show. @param {Float32Array[]} vectors */
+/** The largest absolute value that bars show. @param {Float32Array[]} vectors */
 function reachOf(...vectors) {
   return Math.max(...vectors.flatMap((vector) => [...vector.subarray(0, BARS)].map(Math.abs)), 1e-9)
 }
 
-/** Scores beside the shares that softmax makes of them. @param {Steps} steps @param {Shown} shown */
+/** Scores beside the shares that softmax turns them into. @param {Steps} steps @param {Shown} shown */
 function drawShares({ rows, rest, sink }, { key, labels }) {
   const body = el(null, "div", "weights")
   const head = el(body, "div", "weight names")
@@ -132,7 +132,7 @@ export function cardWords(name, dim, tokens, query) {
   ]
 }
 
-/** What is computed on the way to the score, and the results. @param {Steps} steps @param {number} scaling @param {number} dim @returns {[string, string][]} */
+/** The steps of computing the score, with their results. @param {Steps} steps @param {number} scaling @param {number} dim @returns {[string, string][]} */
 export function scoreWords({ product, scaled, score, isPlain }, scaling, dim) {
   const isUsual = Math.abs(scaling * Math.sqrt(dim) - 1) < 1e-5
   /** @type {[string, string][]} */
@@ -143,7 +143,7 @@ export function scoreWords({ product, scaled, score, isPlain }, scaling, dim) {
   return isPlain ? lines : [...lines, ["with what this model adds", signed(score)]]
 }
 
-/** What the products that are drawn as bars add up to, and the others; nothing where all are drawn. @param {Float32Array} products @param {number} drawn @returns {[string, string][]} */
+/** The sum of the products drawn as bars, and of the others; nothing if all are drawn. @param {Float32Array} products @param {number} drawn @returns {[string, string][]} */
 export function partWords(products, drawn) {
   if (products.length <= drawn) return []
   /** @type {(part: Float32Array) => number} */
@@ -153,7 +153,7 @@ export function partWords(products, drawn) {
   return [[`${drawn} drawn + ${rest.length} more`, sums.replace("+ −", "− ")]]
 }
 
-/** Shares in two digits that add up as the shares do: those that lose most by rounding are rounded up. @param {number[]} shares */
+/** Shares with two decimals and the same total: the ones that lose most by rounding down are rounded up. @param {number[]} shares */
 export function shareWords(shares) {
   const hundredths = shares.map((share) => 100 * share)
   const whole = hundredths.map(Math.floor)
@@ -166,7 +166,7 @@ export function shareWords(shares) {
   return whole.map((value) => (value / 100).toFixed(2))
 }
 
-/** Two digits after the point and a true minus sign. @param {number} value */
+/** Two decimals and a true minus sign. @param {number} value */
 export function signed(value) {
   return value.toFixed(2).replace("-", "−")
 }

@@ -1,5 +1,5 @@
-// Arcs between words: where they run, and their strokes. Of words in one line they run above it, between lines from one to
-// the other.
+// Arcs between words: their paths and strokes. Within a line they run above it; between lines, from one line to the
+// other.
 
 /** @import { Pen, Place } from "../shared/dom.js" */
 /**
@@ -50,7 +50,7 @@ export function curveOf(from, to, room, width) {
   }
 }
 
-/** The middle of its upper edge. @param {Box} box @returns {Place} */
+/** The middle of a box's upper edge. @param {Box} box @returns {Place} */
 function middleOf({ left, top, width }) {
   return { x: left + width / 2, y: top }
 }
@@ -71,7 +71,7 @@ export function strokeCurve(pen, { points: [start, one, two, end] }, weight, col
   pen.restore()
 }
 
-/** The weight above an arc, over what is behind it. @param {Pen} pen @param {Curve} curve @param {number} weight @param {{accent: string, paper: string, font: string}} theme */
+/** Write the weight above an arc, over whatever is behind it. @param {Pen} pen @param {Curve} curve @param {number} weight @param {{accent: string, paper: string, font: string}} theme */
 export function writeWeight(pen, { crown }, weight, { accent, paper, font }) {
   if (!crown) return
   pen.save()

@@ -11,10 +11,10 @@ const EDGE = 5 // right of them: half a number
 const GAP = 2
 const SQUARE = { min: 6, max: 20, low: 5 } // pixels; low: the least height
 const BESIDE = { width: 236, height: 150 } // of the map beside the words
-const NARROW = 620 // of the view: below it the map stands under the words
-const NUMBERS = 14 // pixels of a square that its number fits over
+const NARROW = 620 // width of the view below which the map is under the words
+const NUMBERS = 14 // pixels: the smallest square that its number fits over
 const LETTERS = 12 // pixels, of labels
-const EVERY = 4 // heads between two numbers, where not all fit
+const EVERY = 4 // heads between two numbers, if not all fit
 
 export class HeadMap {
   /** @param {HTMLElement} parent @param {ArcsView} view */
@@ -68,7 +68,7 @@ export class HeadMap {
     grid.build(size, "shows a head", columns, addRows, view.shownPlace)
     const palette = paletteOf(view.root, "sequential")
     this.steps = colourSteps(palette)
-    // The middle colour stands at a quarter, as in all views: steps are roots of weights.
+    // The middle colour is at a quarter, as in all views: steps are square roots of weights.
     this.ramp.style.background = `linear-gradient(90deg, ${palette.map(css).join(", ")})`
     this.update()
   }

@@ -1,4 +1,4 @@
-// What a head makes of a text: where attention goes, and how one pair comes to its share; and what is said of that. Pure.
+// How a head reads a text: where attention goes, how one pair gets its share, and words about both. Pure.
 
 import { dotOf, isPermitted, scoreOf, softmaxOf, weightOf } from "../shared/layer.js"
 import { strongestWords } from "../shared/weight_words.js"
@@ -6,20 +6,20 @@ import { strongestWords } from "../shared/weight_words.js"
 /** @import { Layer } from "../shared/layer.js" */
 /**
  * @typedef {{query: number, key: number, weight: number}} Arc
- * @typedef {object} Steps how one pair comes to its attention
+ * @typedef {object} Steps how one pair gets its attention
  * @property {number} product q·k
  * @property {number} scaled
  * @property {number} score what softmax gets
  * @property {boolean} isPlain whether the score is the scaled product and nothing else
  * @property {{key: number, score: number, share: number}[]} rows the largest shares, the pair's own among them
  * @property {{count: number, share: number}} rest the other keys that the query may see
- * @property {number} sink the share of what is no token
+ * @property {number} sink the share that goes to no token
  */
 
 const SHOWN_KEYS = 4
 const AROUND = 3 // tokens shown on either side of the query and of the key
 const FEW = 14 // tokens that are all shown
-const SAME = 1e-4 // of a score, relative and absolute: what float32 leaves of it
+const SAME = 1e-4 // tolerance of a score, relative and absolute, in float32
 
 /** Attention of a query to every key. @param {Layer} layer @param {number} head @param {number} query */
 export function sharesOf(layer, head, query) {
@@ -28,12 +28,12 @@ export function sharesOf(layer, head, query) {
   )
 }
 
-/** Positions by what they get, the largest first; of equals the first. @param {Float64Array} shares */
+/** Positions by attention, largest first; equals in reading order. @param {Float64Array} shares */
 export function strongestFirst(shares) {
   return [...shares.keys()].sort((a, b) => shares[b] - shares[a] || a - b)
 }
 
-/** From each ordinary token to the other one that it attends to most, if it attends to any. @param {Layer} layer @param {number} head @param {boolean[]} special @returns {Arc[]} */
+/** An arc from each ordinary token to the other one that it attends to most, if any. @param {Layer} layer @param {number} head @param {boolean[]} special @returns {Arc[]} */
 export function arcsOf(layer, head, special) {
   const ordinary = [...special.keys()].filter((position) => !special[position])
   return ordinary.flatMap((query) => {
@@ -80,7 +80,7 @@ export function vectorsOf({ queries, keys, size, dim, group }, head, query, key)
   return { query: queries.subarray(q, q + dim), key: keys.subarray(k, k + dim) }
 }
 
-/** All positions of a short text, else those around a pair, with null where some are left out. @param {number} count @param {number} query @param {number} key */
+/** All positions of a short text, else the ones around a pair, with null for each gap. @param {number} count @param {number} query @param {number} key */
 export function aroundPair(count, query, key) {
   const all = Array.from({ length: count }, (_, position) => position)
   if (count <= FEW) return all
@@ -94,7 +94,7 @@ export function aroundPair(count, query, key) {
   return near.at(-1) === count - 1 ? shown : [...shown, null]
 }
 
-/** What a head gives from one token to another, as [text, class] parts. @param {number} layer its number @param {number} head @param {number} weight @param {string} query @param {string} key @param {string} [tail] */
+/** A head's attention from one token to another, as [text, class] parts. @param {number} layer its number @param {number} head @param {number} weight @param {string} query @param {string} key @param {string} [tail] */
 export function pairWords(layer, head, weight, query, key, tail = ".") {
   const gives = `Layer ${layer}, head ${head + 1} gives ${weight.toFixed(2)} of the attention of `
   const [to, other] = query === key ? [" to ", "itself"] : [" to ", key]

@@ -1,4 +1,4 @@
-// The words of the text in lines, as elements of the page, with room for arcs above each line. One of them is in the tab
+// The words of the text in lines, as elements of the page, with room for arcs above each line. One word is in the tab
 // order.
 
 import { clamp, setAttrs, el, setPx, windowFor } from "../shared/dom.js"
@@ -8,7 +8,7 @@ import { Focus } from "../shared/focus.js"
 /** @import { ArcsView } from "./arcs.js" */
 /** @import { Box } from "./curves.js" */
 
-// Pixels above each line, the more the fewer lines there are.
+// Pixels above each line: more if there are fewer lines.
 const ROOM = { one: 150, few: 64, many: 40 }
 const SHARE = 14 // pixels below a word
 const FEW_LINES = 3
@@ -98,7 +98,7 @@ export function makeSentence(parent, view) {
         written.textContent = share === undefined ? "" : share.toFixed(2)
       })
     },
-    /** Scroll to these words, the first of them above all. @param {number[]} positions */
+    /** Scroll to these words, or to the first if they do not fit. @param {number[]} positions */
     reveal(positions) {
       const tops = positions.map((position) => boxes[position].top)
       const [first, last] = [Math.min(...tops), Math.max(...tops)]
@@ -130,7 +130,7 @@ function drawWord(label, position, isSpecial) {
   return node
 }
 
-/** A last word that would stand alone in its line, as [SEP] does: all move closer, or the one before it comes along. @param {HTMLElement} line @param {HTMLElement[]} nodes */
+/** If the last word, such as [SEP], is alone in its line, move all words closer, or wrap the one before it too. @param {HTMLElement} line @param {HTMLElement[]} nodes */
 function keepCompany(line, nodes) {
   const [before, last] = nodes.slice(-2)
   const isAlone = () => last && before.offsetTop !== last.offsetTop
@@ -144,7 +144,7 @@ function keepCompany(line, nodes) {
   line.style.paddingInlineEnd = `${room + 1}px`
 }
 
-/** The way that its letters run, as the browser decides it. @param {HTMLElement} parent @param {string[]} labels */
+/** The text's direction, as the browser decides it. @param {HTMLElement} parent @param {string[]} labels */
 function directionOf(parent, labels) {
   const probe = el(parent, "span", "", labels.filter((label) => !/^[[<]/.test(label)).join(" "))
   const { direction } = getComputedStyle(probe)
@@ -152,7 +152,7 @@ function directionOf(parent, labels) {
   return direction
 }
 
-/** The word of the line above or below that stands nearest; the same where there is no such line. @param {Box[]} boxes @param {number} position @param {number} down 1 or -1 */
+/** The nearest word in the line above or below; the same word if there is no such line. @param {Box[]} boxes @param {number} position @param {number} down 1 or -1 */
 function nearestIn(boxes, position, down) {
   const { left, top, width } = boxes[position]
   const tops = boxes.map((box) => box.top).filter((each) => down * (each - top) > 0)

@@ -1,4 +1,4 @@
-"""Sentences in which a head attends: each token shaded by the attention of one query token."""
+"""Sentences as a head reads them: each token shaded by the attention of one query token."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from core.components.packing import pack
 from core.components.scripts import register_component
 
 _contexts = register_component("contexts")
-_MAX_WHOLE = 60  # tokens of a sentence that is shown whole
-_REACH = 14  # tokens on either side of the query token and of the key
+_MAX_WHOLE = 60  # tokens: longer sentences are cut
+_REACH = 14  # tokens shown on either side of the query and key tokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +25,8 @@ class Context:
     ----------
     tokens : as people read them.
     weights : (token,), the attention of the query token, 0 to 1.
-    query, key : places of the query token and of the key that is marked.
-    number : of the sentence, as people read it.
+    query, key : positions of the query token and of the marked key token.
+    number : the sentence's number, as people read it.
     """
 
     tokens: Sequence[str]
@@ -52,14 +52,14 @@ def show_contexts(groups: Sequence[ContextGroup], *, key: str) -> None:
 def _packed(groups: Sequence[ContextGroup]) -> bytes:
     """What the component receives.
 
-    Raises ValueError where a context's weights are not one a token.
+    Raises ValueError unless each context has one weight per token.
     """
     weights = [context.weights for group in groups for context in group.contexts]
-    sent = [
+    settings = [
         {"title": group.title, "contexts": [_settings(context) for context in group.contexts]}
         for group in groups
     ]
-    return pack({"groups": sent}, weights=np.concatenate([np.zeros(0), *weights]))
+    return pack({"groups": settings}, weights=np.concatenate([np.zeros(0), *weights]))
 
 
 def _settings(context: Context) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def _settings(context: Context) -> dict[str, Any]:
 
 
 def shown_places(context: Context) -> list[int]:
-    """Places of the tokens that are shown: all, or of a long sentence those near query and key."""
+    """Positions of the tokens shown: all, or in a long sentence those near the query or key."""
     places, ends = range(len(context.tokens)), (context.query, context.key)
     if len(places) <= _MAX_WHOLE:
         return list(places)

@@ -6,7 +6,7 @@ import { View, mount } from "../shared/view.js"
 
 /** @import { Component } from "../shared/view.js" */
 /**
- * @typedef {{tokens: string[], shown: number[], query: number, key: number, number: number}} Context places of the tokens that are shown, of the query token and of the marked key; the sentence's number
+ * @typedef {{tokens: string[], shown: number[], query: number, key: number, number: number}} Context positions of the tokens that are shown, of the query token and of the marked key; the sentence's number
  * @typedef {{title: string, contexts: Context[]}} Group
  */
 

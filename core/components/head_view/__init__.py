@@ -11,13 +11,13 @@ from core.components.packing import pack_layers, patch_sprite, sides_of, stamp_o
 from core.components.reported_state import state_to_send, view_of
 from core.model.trace import Trace
 
-ALL_LAYERS_BYTES = 1_000_000  # below it all layers are sent, and the slider needs no server
+ALL_LAYERS_BYTES = 1_000_000  # up to here all layers are sent: the slider needs no server
 show_head_view = view_of("head_view")
 
 
 @dataclass(frozen=True)
 class WeightingOption:
-    """What lines may show: its name in links, its label, its help, whether it is unavailable."""
+    """What lines can show: name in links, label, help text, and whether it is unavailable."""
 
     value: str
     label: str
@@ -34,14 +34,14 @@ class HeadView:
 
     Attributes
     ----------
-    view : the state as links write it: layer and heads by the numbers that people read.
-    serial : with a new number the component takes `view`; else it keeps its own state.
-    weightings : all on offer.
+    view : the state as links write it: layer and heads in the numbers that people read.
+    serial : when it changes, the component takes `view`; else it keeps its own state.
+    weightings : every option on offer.
     colours : one per head for the themes "light" and "dark", ``#rrggbb``.
-    found : a link that is named before anyone points: the number of its layer, and its head, query
-        and key from 0.
+    found : the link that is named before anyone points: the number of its layer, and its head,
+        query and key from 0.
     picture : the name and the facts of a saved picture; the component adds the layer and heads.
-    bare : whether it is without controls of layer, heads and tokens, which the page has.
+    bare : whether to omit the controls for layer, heads and tokens, as the page has its own.
     """
 
     view: Mapping[str, Any]
@@ -58,7 +58,7 @@ def pack_head_view(
 ) -> bytes:
     """What the component receives: layers (from 0), tokens, and the state.
 
-    `weighting` is the value of the one that the layers were weighted by.
+    `weighting` is the value of the option that the layers were weighted by.
     """
     settings: dict[str, Any] = {
         "stamp": stamp_of(trace),
@@ -83,10 +83,10 @@ def show_one_head(
     pinned: Sequence[int] = (),
     picture: Mapping[str, Any] | None = None,
 ) -> None:
-    """Draw the lines of the head at `place`, layer and head from 0, without controls.
+    """Draw the lines of the head at `place` (layer and head, from 0), without controls.
 
-    The browser is sent these `layers`; of a `pinned` position only its lines are shown. `colours`
-    and `picture` are as in :class:`HeadView`.
+    The browser is sent these `layers`. If positions are `pinned`, only their lines are shown.
+    `colours` and `picture` are as in :class:`HeadView`.
     """
     layer, head = place
     view: dict[str, Any] = {

@@ -1,5 +1,5 @@
-// The two columns of tokens: text in the page, of which one is in the tab order; and a table of the weights of the token
-// that is held, for those who hear the page: bars and lines are pictures.
+// The two columns of tokens, as text in the page, one token in the tab order; and a table of the pinned token's weights for
+// screen readers, because bars and lines are only pictures.
 
 import { clamp, setAttrs, el, setPx } from "../shared/dom.js"
 import { Focus } from "../shared/focus.js"
@@ -39,7 +39,7 @@ export class Columns {
       step: (key, from) => from && this.step(key, from),
       point: (hit, isByKeys) => {
         if (hit && isByKeys && view.isPinned)
-          view.change(pinTo(hit)) // what is pinned comes along
+          view.change(pinTo(hit)) // the pin moves along
         else view.point(hit?.bar ? null : hit)
       },
       read: (hit) => view.noteOf(hit),
@@ -98,7 +98,7 @@ export class Columns {
     setPx(columns.keys, { left: layout.linesRight, width: layout.token })
   }
 
-  /** Mark the token that is pointed at or pinned, and the two that stand out while there is none. */
+  /** Mark the token that is pointed at or pinned; while there is none, the two of the named link. */
   mark() {
     const { active, isPinned, found } = this.view
     const standing = active || !found ? null : { queries: found.query, keys: found.key }
@@ -113,7 +113,7 @@ export class Columns {
   }
 }
 
-/** What a state says of a pinned token. @param {TokenAt} token */
+/** The part of the state that pins a token. @param {TokenAt} token */
 export function pinTo({ side, position }) {
   return {
     from: side === "queries" ? [position + 1] : [],
@@ -138,15 +138,15 @@ function drawToken({ labels, special }, side, row, position, layout) {
 }
 
 /**
- * A row for each token on the other side of the one that is held, strongest first, with the mean over the heads that are
- * on; nothing where none is held.
+ * A row for each token on the other side of the pinned one, strongest first, with the mean over the heads that are on;
+ * empty if none is pinned.
  * @param {HTMLTableElement} table @param {HeadView} view
  */
 export function fillTable(
   table,
   { active, tokens, shown, layer, profile, isPinned, top, picture },
 ) {
-  const wanted = isPinned ? picture : "" // what the table says is the same while it is the same
+  const wanted = isPinned ? picture : "" // the table changes only when this does
   if (table.dataset.of === wanted) return
   table.dataset.of = wanted
   table.replaceChildren()

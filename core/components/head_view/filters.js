@@ -36,11 +36,11 @@ export function headsWritten(on, count) {
 }
 
 // As shares of the scale's top. The threshold is the first that leaves no more lines than can
-// be told apart: AUTO.lines on a screen, and in a long text AUTO.perToken for each token.
+// be told apart: AUTO.lines on a screen, and in a long text AUTO.perToken per token.
 const THRESHOLDS = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9]
 const AUTO = { lines: 4000, perToken: 32 }
 
-/** The weakest weight that is a line. @param {Uint8Array} steps @param {Size} size @param {number[]} heads @param {Shown} shown */
+/** The threshold: the weakest weight that is drawn as a line. @param {Uint8Array} steps @param {Size} size @param {number[]} heads @param {Shown} shown */
 export function thresholdOf(steps, size, heads, shown) {
   const counts = new Uint32Array(256) // of cells, by their step
   eachCell(size, heads, shown, (cell) => counts[steps[cell]]++)
@@ -81,8 +81,8 @@ export function cellsOf(cells, size, side, position) {
 }
 
 /**
- * The cells whose line crosses the rows from `first` to `last`: those with both ends there, then with one, then those that
- * only pass; each part keeps its order. `ends` are the counts up to the first two parts.
+ * The cells whose line crosses the rows from `first` to `last`: first those with both ends there, then with one end, then
+ * with none; each part keeps its order. `ends` are the counts up to the first two parts.
  * @param {Uint32Array} cells @param {Size} size @param {BySide<Map<number, number>>} rowOf @param {number} first @param {number} last
  */
 export function nearestFirst(cells, size, rowOf, first, last) {
@@ -101,7 +101,7 @@ export function nearestFirst(cells, size, rowOf, first, last) {
   }
 }
 
-/** The query and the key of a token and one on the other side. @param {TokenAt} token @param {number} other @returns {[number, number]} */
+/** A token and one on the other side, as query and key. @param {TokenAt} token @param {number} other @returns {[number, number]} */
 export function pairOf({ side, position }, other) {
   return side === "queries" ? [position, other] : [other, position]
 }

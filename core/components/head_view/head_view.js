@@ -92,7 +92,7 @@ export class HeadView extends View {
   /** @type {BySide<Tokens>} */ tokens
   /** @type {Shown} */ shown = { queries: [], keys: [] }
   /** @type {number[]} */ on = [] // heads, from 0
-  /** @type {Uint32Array} */ cells // that are lines, strongest first
+  /** @type {Uint32Array} */ cells // drawn as lines, strongest first
   /** @type {Lines} */ lines // of the token in focus or of all, those in view first
   /** @type {Float64Array[] | null} */ profile = null // weights of the token in focus
   /** @type {Layout & {whole: number, mapWidth: number}} */ layout
@@ -164,7 +164,7 @@ export class HeadView extends View {
     if (pinnedOf(this.state)) this.change({ from: [], to: [] })
   }
 
-  /** Whether the tokens attended to are others than those that attend. */
+  /** Whether the key tokens differ from the query tokens. */
   get isCross() {
     return this.data.sides.keys !== null
   }
@@ -196,7 +196,7 @@ export class HeadView extends View {
     return { ...hit, head: on[segmentAt(ends, beside - layout.token - GAP)] }
   }
 
-  /** Of a token on the other side of the one in focus. @param {Hit} hit */
+  /** The note on a token on the other side of the one in focus. @param {Hit} hit */
   noteOf({ side, position, head = -1 }) {
     const { active } = this
     return active && active.side !== side ? pairNote(...pairOf(active, position), this, head) : null
@@ -223,7 +223,7 @@ export class HeadView extends View {
     this.refresh()
   }
 
-  /** Send the state for the link: at once where something must be fetched, else when it is quiet. */
+  /** Send the state for the link: at once if something must be fetched, else after a pause. */
   report() {
     const { state, layers } = this
     this.sendReport("view", state, layers.has(layerName(state)) ? REPORT_AFTER_MS : 0)
@@ -266,20 +266,20 @@ export class HeadView extends View {
     return active ? cellsOf(cells, layer.size, active.side, active.position) : cells
   }
 
-  /** What is drawn of the rows in a part of the height. @param {number} scrollTop @param {number} viewHeight @returns {Picture} */
+  /** What to draw for the rows in a part of the height. @param {number} scrollTop @param {number} viewHeight @returns {Picture} */
   pictureOf(scrollTop, viewHeight) {
     const { layer, layout, theme } = this
     const { colours, ink } = theme
     return { steps: layer.steps, size: layer.size, layout, scrollTop, viewHeight, colours, ink }
   }
 
-  /** The pinned token where it is on the screen, else the one pointed at. @returns {TokenAt | null} */
+  /** The pinned token if it is on the screen, else the one pointed at. @returns {TokenAt | null} */
   get active() {
     const tokens = [pinnedOf(this.state), this.pointed]
     return tokens.find((token) => token && this.shown[token.side].includes(token.position)) ?? null
   }
 
-  /** Until the wanted layer has come, the one before stays; nothing is drawn twice. */
+  /** Until the wanted layer arrives, the previous one stays; nothing is drawn twice. */
   refresh() {
     const { data, state } = this
     const wanted = this.layers.get(layerName(state))
@@ -307,7 +307,7 @@ export class HeadView extends View {
     this.theme = { ...theme, colours: this.data.colours[theme.isDark ? "dark" : "light"] }
   }
 
-  /** Scroll to the token that is held, else to the pair that is named, which may be far down a long text. */
+  /** Scroll to the pinned token, else to the named pair, which may be far down a long text. */
   reveal() {
     this.isUnseen = false
     const { found, layout, scroller } = this
@@ -324,7 +324,7 @@ export class HeadView extends View {
     const [first, last] = [Math.min(...rows) * row, (Math.max(...rows) + 1) * row]
     const isInView =
       first >= scroller.scrollTop && last <= scroller.scrollTop + scroller.clientHeight
-    // Where both do not fit, the query comes first: its line leads to the key.
+    // If both do not fit, the query comes first: its line leads to the key.
     const middle =
       last - first <= scroller.clientHeight ? (first + last) / 2 : (rows[0] + 0.5) * row
     if (!isInView) scroller.scrollTop = middle - scroller.clientHeight / 2
@@ -360,7 +360,7 @@ export class HeadView extends View {
       layout.height <= maxHeight ? 0 : layout.phone ? MAP_WIDTH.phone : MAP_WIDTH.wide
     if (mapWidth) layout = layOut(this.width - mapWidth - SCROLLBAR, widest, shown, on, data.bare)
     this.layout = { ...layout, whole: this.width, mapWidth }
-    this.finished = null // it was of another width
+    this.finished = null // it had another width
     this.map.hidden = !mapWidth
     setPx(this.scroller, {
       height: clamp(layout.height, 30, maxHeight),
@@ -428,7 +428,7 @@ export class HeadView extends View {
     sheet.dataset.drawn = String(layer.number)
   }
 
-  /** Everything but the lines, and the order of these. @param {Pen} pen @param {Picture} picture */
+  /** Draw everything but the lines, and put the lines in order. @param {Pen} pen @param {Picture} picture */
   beginPicture(pen, picture) {
     const { layout, layer, active, shown, finished } = this
     const { scrollTop, viewHeight } = picture
@@ -443,7 +443,7 @@ export class HeadView extends View {
     this.drawn = this.lines.cells.length
   }
 
-  /** The sentence, the count, and the token that stands out. @param {TokenAt | null} active */
+  /** Update the sentence, the count, and the highlighted token. @param {TokenAt | null} active */
   readActive(active) {
     const { shown, on, layer, found } = this
     this.profile = active && profileOf(layer, on, shown, active.side, active.position)
@@ -458,7 +458,7 @@ export class HeadView extends View {
     this.count.textContent = countSentence(this)
   }
 
-  /** The link to show first, where its head and its tokens are on the screen. */
+  /** The link to show first, if its head and its tokens are on the screen. */
   get found() {
     const { data, layer, on, shown } = this
     const { found } = data

@@ -42,7 +42,7 @@ const STYLES = Array.from({ length: 256 }, (_, step) => ({
   width: STROKE.thin + STROKE.thick * (step / 255),
 }))
 
-/** Columns from left to right: bars, tokens that attend, lines, tokens attended to, bars. @param {number} width @param {number} widestLabel @param {Shown} shown @param {number[]} heads @param {boolean} isSmall among other things */
+/** Columns from left to right: bars, query tokens, lines, key tokens, bars. @param {number} width @param {number} widestLabel @param {Shown} shown @param {number[]} heads @param {boolean} isSmall among other things */
 export function layOut(width, widestLabel, shown, heads, isSmall) {
   const count = Math.max(shown.queries.length, shown.keys.length)
   const phone = width < 560
@@ -99,7 +99,7 @@ export function segmentEnds(profile, i, scale) {
   return profile.map((row) => (sum += row[i]) * scale)
 }
 
-/** The largest sum over heads, and the pixels per unit at which its bar fills the column but for its number. @param {Float64Array[]} profile @param {Layout} layout */
+/** The largest sum over heads, and the pixels per unit at which its bar and its number fill the column. @param {Float64Array[]} profile @param {Layout} layout */
 export function barScale(profile, { bar }) {
   const sums = Array.from(profile[0] ?? [], (_, i) => segmentEnds(profile, i, 1).at(-1) ?? 0)
   const largest = Math.max(0, ...sums)
@@ -117,7 +117,7 @@ export function penFor(canvas, width, height) {
 }
 
 /**
- * Draw lines from `start` on until the deadline, each under those already there: strong lines come first and stay on top.
+ * Draw lines from `start` until the deadline, each beneath the ones already there: strong lines come first, so stay on top.
  * Returns the number of the first line that is not drawn.
  * @param {Pen} pen @param {Picture} picture @param {Lines} lines @param {number} start @param {number} deadline
  */
@@ -127,7 +127,7 @@ export function drawCells(pen, picture, { cells, ends }, start, deadline) {
   let next = start
   for (; next < cells.length; next++) {
     if ((next - start) % CHECK_EVERY === CHECK_EVERY - 1) {
-      pen.getImageData(0, 0, 1, 1) // strokes are only noted until someone looks: see how long they take
+      pen.getImageData(0, 0, 1, 1) // strokes are only queued until pixels are read: see how long they take
       if (performance.now() > deadline) break
     }
     drawCell(pen, picture, cells[next], next < ends[0] ? 0 : next < ends[1] ? 1 : 2, isCrowded)
@@ -193,7 +193,7 @@ export function drawBars(pen, { layout, scrollTop, viewHeight, colours, ink }, v
   }
 }
 
-/** Behind a token on the other side: the more attention, the stronger. @param {Pen} pen @param {Layout} layout @param {number} left @param {number} top @param {number} share @param {string} colour */
+/** The background of a token on the other side: the more attention, the stronger. @param {Pen} pen @param {Layout} layout @param {number} left @param {number} top @param {number} share @param {string} colour */
 function drawTint(pen, { token, row }, left, top, share, colour) {
   Object.assign(pen, { globalAlpha: 0.34 * Math.min(1, share), fillStyle: colour })
   pen.beginPath()

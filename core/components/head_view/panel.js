@@ -1,4 +1,4 @@
-// The head view's controls: layer, sentences and heads in a row, and behind a button the others.
+// The head view's controls: layer, sentences and heads in a row, the others behind a button.
 
 import { labelled, makeSegments, makeStepper, makeSwitch, stepped } from "../shared/controls.js"
 import { setAttrs, el } from "../shared/dom.js"
@@ -63,17 +63,17 @@ function buildPanel(node, view, data, standalone) {
   return { layer, pairs, weigh, hide, heads }
 }
 
-/** Numbers, as a stepper offers them. @param {number[]} numbers @returns {[string, string][]} */
+/** Numbers as options of a stepper. @param {number[]} numbers @returns {[string, string][]} */
 function offered(numbers) {
   return numbers.map((number) => [String(number), String(number)])
 }
 
-/** Whether a saved page has one layer alone. @param {HeadView} view */
+/** Whether this is a saved page that lacks some layers. @param {HeadView} view */
 function isFixed({ component, data }) {
   return component.standalone === true && Object.keys(data.layers).length < data.layerLabels.length
 }
 
-/** What a key changes: the layer, and the head where one alone is on. @param {HeadView} view @param {Step} by @returns {Partial<State>} */
+/** What a key changes: the layer, and the head if only one is on. @param {HeadView} view @param {Step} by @returns {Partial<State>} */
 export function afterStep(view, by) {
   const { data, state } = view
   if (data.bare || isFixed(view)) return {}
@@ -85,7 +85,7 @@ export function afterStep(view, by) {
   return head === undefined ? layer : { ...layer, heads: [Number(head)] }
 }
 
-/** Whether one of the controls behind the button is not as it is at first. @param {State} state */
+/** Whether a control behind the button differs from its default. @param {State} state */
 function hasMore({ weigh, hide }) {
   return weigh !== "attention" || hide
 }

@@ -30,8 +30,8 @@ class Appearance:
 
     Attributes
     ----------
-    draw : every weight as a line from query to key, or as a cell of a table.
-    held : layer and head, from 0, that other pages show; ringed.
+    draw : each weight as a line from query to key, or as a cell of a table.
+    held : the layer and head, from 0, that other pages show; ringed here.
     """
 
     draw: Literal["lines", "tiles"] = "lines"
@@ -40,13 +40,13 @@ class Appearance:
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """A score of each head, and which heads stand out.
+    """A score per head, and which heads are highlighted.
 
     Attributes
     ----------
-    name : of the score.
+    name : what the score is called.
     scores : (layer, head); nan where it could not be measured.
-    lit : boolean (layer, head); the others are dimmed. If none is lit, none is dimmed.
+    lit : boolean (layer, head); the others are dimmed, unless none is lit.
     closest : layer and head with the largest score, marked if none is lit.
     """
 
@@ -68,7 +68,7 @@ def view_data(
     Parameters
     ----------
     shown : from :func:`core.analysis.model_map.model_map`.
-    trace : that it was made of.
+    trace : the one that it was made from.
     picture : the name and the facts of a saved picture.
     """
     layers, heads, rows, columns = shown.tiles.shape
@@ -104,7 +104,7 @@ def show_model_view(data: bytes, layers: int, heads: int, *, key: str) -> tuple[
 
     Parameters
     ----------
-    data : from :func:`view_data`, of so many `layers` and `heads` of each.
+    data : from :func:`view_data`, with this many `layers`, and `heads` per layer.
 
     Returns
     -------
@@ -117,6 +117,6 @@ def show_model_view(data: bytes, layers: int, heads: int, *, key: str) -> tuple[
 
 
 def _gaps(layered: Layered) -> list[tuple[int, str]]:
-    """Layers that do not attend: how many that do come before them, and their numbers."""
+    """Layers without attention: how many with attention come before, and their numbers."""
     rows = place_layers(layered)
     return [(sum(each < gap.place for each in rows.places), gap.name) for gap in rows.gaps]

@@ -94,13 +94,13 @@ export function createPanel(parent, view) {
       empty.hidden = true
       draw(null)
     },
-    /** Beside a tile, where it is over the grid. @param {DOMRect} tile on the screen @param {DOMRect} stage likewise */
+    /** Place it beside a tile, if it is over the grid. @param {DOMRect} tile on the screen @param {DOMRect} stage likewise */
     moveBeside(tile, stage) {
       const box = panel.getBoundingClientRect()
       if (spot === "over")
         setPx(panel, besideTile(tile, stage, box, window.innerHeight, zoomOf(panel)))
     },
-    /** @param {Spot} where @param {number} width the most pixels it may take */
+    /** @param {Spot} where @param {number} width at most, in pixels */
     setSpot(where, width) {
       spot = where
       room = width
@@ -148,7 +148,7 @@ export function pairsOf({ strongest, pairs, rows, columns }, index) {
     })
 }
 
-/** The strongest pairs of one token, from the tile's bytes: close to the weights, which are not sent. @param {Data} data @param {Head} head @param {Token} token @returns {Pair[]} */
+/** The strongest pairs of one token, from the tile's bytes: approximate, as the weights are not sent. @param {Data} data @param {Head} head @param {Token} token @returns {Pair[]} */
 function pairsOfToken(data, head, token) {
   const [down, across] = data.block
   const alone = aloneTile(data, tileOf(data, head.index), token)
@@ -172,7 +172,7 @@ function blockName(names, first, count) {
   return last > first ? `${names[first]} … ${names[last]}` : names[first]
 }
 
-/** The tile with all cells but a token's at zero. @param {Data} data @param {Uint8Array} tile @param {Token} token */
+/** The tile with all cells but one token's set to zero. @param {Data} data @param {Uint8Array} tile @param {Token} token */
 function aloneTile({ shape, block }, tile, { side, index }) {
   const isRow = side === "rows"
   const line = Math.floor(index / block[isRow ? 0 : 1])
@@ -194,7 +194,7 @@ function pairLine({ from, to, text }, patches) {
   return line
 }
 
-/** Returns where the picture lies in the canvas; names of tokens surround it. @param {HTMLCanvasElement} canvas @param {ModelView} view @param {Head} head @param {Pair[]} pairs @param {Token | null} token @param {number} room pixels of width @returns {Area} */
+/** Returns where the picture is in the canvas; token names surround it. @param {HTMLCanvasElement} canvas @param {ModelView} view @param {Head} head @param {Pair[]} pairs @param {Token | null} token @param {number} room pixels of width @returns {Area} */
 function drawEnlarged(canvas, view, head, pairs, token, room) {
   const { data, theme } = view
   const hasLines = data.draw === "lines"
@@ -222,7 +222,7 @@ function drawEnlarged(canvas, view, head, pairs, token, room) {
   const shown = token ? aloneTile(data, tile, token) : tile
   drawHead(picture, data, shown, data.lines.enlarged, 1.3 * ratio)
   const image = pen.createImageData(picture.width, picture.height)
-  fillImage(image, picture, view.theme.ramps[data.lit[head.index] ? "lit" : "plain"])
+  fillImage(image, picture, view.theme.ramps[data.lit[head.index] ? "highlighted" : "plain"])
   pen.putImageData(image, Math.round(area.left * ratio), Math.round(area.top * ratio))
   Object.assign(pen, { font, fillStyle: theme.ink, strokeStyle: theme.ink, textBaseline: "middle" })
   if (!hasLines) markCells(pen, area, data, pairs)
@@ -255,7 +255,7 @@ function markCells(pen, area, { shape, block }, pairs) {
 
 /**
  * The tokens of a side beside the picture, all of them if there is room, else those of the strongest pairs; and where the
- * second sentence begins. @param {Pen} pen @param {Area} area @param {Data} data @param {"rows" | "columns"} side @param {Set<number>} strong tokens that stand out @param {boolean} isSmall
+ * second sentence begins. @param {Pen} pen @param {Area} area @param {Data} data @param {"rows" | "columns"} side @param {Set<number>} strong highlighted tokens @param {boolean} isSmall
  */
 function drawSide(pen, { left, top, width, height, label }, data, side, strong, isSmall) {
   const { labels: names, segments } = data[side]
@@ -265,7 +265,7 @@ function drawSide(pen, { left, top, width, height, label }, data, side, strong, 
   pen.save()
   if (isAcross) pen.translate(left, top - LABEL.gap)
   else pen.translate(isRows ? left - LABEL.gap : left + width + LABEL.gap, top)
-  if (isAcross) pen.rotate(-Math.PI / 2) // names run up from the picture, and one follows another as they do downwards
+  if (isAcross) pen.rotate(-Math.PI / 2) // names run upwards from the picture, in the order of the columns
   const inner = LABEL.gap + (hasLines ? 0 : isAcross ? height : width) // pixels of a line, over the picture
   const ends = [-inner, label - LABEL.gap].map((x) => (isRows ? -x : x))
   const start = (segments.indexOf(1) / segments.length) * length

@@ -1,4 +1,4 @@
-// The model view: every head of a model as a tile, layers down, heads across. State and structure are here, pixels in
+// The model view: every head of a model as a tile, layers down, heads across. State and structure are here, pixels
 // and places in tiles.js, the enlargement in enlargement.js.
 
 import { setAttrs, el, pointer, ratioOf, sizeCanvas, windowFor } from "../shared/dom.js"
@@ -57,7 +57,7 @@ export default function (component) {
 
 export class ModelView extends View {
   /** @type {Data} */ data
-  /** @type {Theme & {ramps: Record<"plain" | "lit" | "faint", Uint32Array>}} */ theme
+  /** @type {Theme & {ramps: Record<"plain" | "highlighted" | "faint", Uint32Array>}} */ theme
   /** @type {Spot} */ spot = "over" // of the enlargement
   size = { wide: 0, high: 0 }
   isTouch = false
@@ -153,7 +153,7 @@ export class ModelView extends View {
     this.addGap(silentBefore(data, data.layers))
   }
 
-  /** Layers that do not attend. @param {string} numbers empty for none */
+  /** A line for layers without attention. @param {string} numbers empty for none */
   addGap(numbers) {
     if (!numbers) return
     const gap = setAttrs(el(this.grid.node, "div", "silent"), {
@@ -191,11 +191,11 @@ export class ModelView extends View {
     }
   }
 
-  /** Heads that were searched for are in colour, and the others then faint. @param {number} index */
+  /** Highlighted heads are in colour, the others faint; without any, all are plain. @param {number} index */
   rampFor(index) {
-    const { lit } = this.data
-    if (lit.length === 0) return this.theme.ramps.plain
-    return this.theme.ramps[lit[index] ? "lit" : "faint"]
+    const { lit: highlighted } = this.data
+    if (highlighted.length === 0) return this.theme.ramps.plain
+    return this.theme.ramps[highlighted[index] ? "highlighted" : "faint"]
   }
 
   drawTiles() {
@@ -205,7 +205,7 @@ export class ModelView extends View {
     const tops = topsOf(data, step.y)
     const extent = { x: data.heads * step.x, y: tops[data.layers - 1] + step.y }
     const ratio = Math.min(ratioOf(sheet), Math.sqrt(MAX_PIXELS / (extent.x * extent.y)))
-    const pen = sizeCanvas(sheet, extent.x, extent.y, { ratio, willReadFrequently: true }) // the pixels are worked out in memory
+    const pen = sizeCanvas(sheet, extent.x, extent.y, { ratio, willReadFrequently: true }) // the pixels are computed in memory
     Object.assign(sheet.style, { left: `${TILE.label + TILE.gap}px`, top: `${TILE.head}px` })
     const picture = pictureOf(size.wide * ratio, size.high * ratio)
     const image = pen.createImageData(picture.width, picture.height)
@@ -258,7 +258,7 @@ export class ModelView extends View {
       this.grace = setTimeout(show, GRACE_MS)
   }
 
-  /** An enlargement changes with the pointer until that rests. @param {PointerEvent} event */
+  /** An enlargement follows the pointer until the pointer rests. @param {PointerEvent} event */
   rest({ clientX: x, clientY: y, pointerType }) {
     const { panel, rested, grid } = this
     if (pointerType === "touch" || !grid.focus.id) return
@@ -285,12 +285,12 @@ function addLabel(parent, role, text) {
   setAttrs(el(parent, "span", `label ${role}`, text), { role })
 }
 
-/** From the paper to the ink, to the colour of what was searched for, and faintly to the ink. @param {Theme} theme */
+/** From the paper to the ink, to the highlight colour, and faintly to the ink. @param {Theme} theme */
 function rampsOf({ paper, ink, accent }) {
-  const [ground, plain, lit] = [paper, ink, accent].map(parseColour)
+  const [ground, plain, highlighted] = [paper, ink, accent].map(parseColour)
   return {
     plain: rampOf([ground, plain]),
-    lit: rampOf([ground, lit]),
+    highlighted: rampOf([ground, highlighted]),
     faint: rampOf([ground, plain], DIMMED),
   }
 }

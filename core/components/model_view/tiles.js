@@ -1,5 +1,5 @@
-// Where the tiles of all heads lie, and one head as a small picture, worked out pixel by pixel: a tile is bytes, a picture
-// levels from 0 to 1. For thousands of thin lines this is faster than the strokes of a canvas. Pure.
+// Where the tiles of all heads are, and one head as a small picture, computed pixel by pixel: a tile is bytes, a picture
+// levels from 0 to 1. For thousands of thin lines, this is faster than canvas strokes. Pure.
 
 import { clamp } from "../shared/dom.js"
 import { along } from "../shared/scales.js"
@@ -25,7 +25,7 @@ export const TILE = {
   maxShare: 0.57,
 } // pixels
 
-/** Numbers of the layers that do not attend, before a layer that does; empty for none. @param {Pick<Data, "gaps">} data @param {number} layer */
+/** Numbers of the layers without attention just before a layer; empty for none. @param {Pick<Data, "gaps">} data @param {number} layer */
 export function silentBefore({ gaps }, layer) {
   return gaps
     .filter(([before]) => before === layer)
@@ -54,14 +54,14 @@ export function tileSize(width, { layers, heads }, screen) {
   return { wide, high: Math.max(Math.round(wide * 0.5), Math.min(wide, high)) }
 }
 
-/** The most pixels that an enlargement over the grid may take, so that the tile and its neighbours stay visible. @param {number} width of the view @param {number} pitch of tiles */
+/** Maximum width of an enlargement over the grid, so that the tile and its neighbours stay visible. @param {number} width of the view @param {number} pitch of tiles */
 export function widestOver(width, pitch) {
   return Math.min(PANEL.max, Math.floor(width / 2 - 1.5 * pitch))
 }
 
 /**
  * Left and top of an enlargement over the grid, both from the stage's own corner: to the right of the tile, or to the left
- * where there is no room, with one neighbour between them; as high as the tile, but on the screen.
+ * if there is no room, with one neighbour between them; level with the tile, but within the screen.
  * @param {{left: number, right: number, top: number}} tile on the screen @param {{left: number, top: number, width: number}} stage likewise @param {{width: number, height: number}} box @param {number} screen its height
  */
 export function besideTile(tile, stage, box, screen, zoom = 1) {
@@ -75,12 +75,12 @@ export function besideTile(tile, stage, box, screen, zoom = 1) {
 
 const FADE = 0.8 // exponent of a weight's opacity as a line: weak lines stay visible
 
-// Opacity of a line by its byte, which is the root of its weight in 255 steps.
+// Opacity of a line by its byte, which is the square root of its weight in 255 steps.
 export const OPACITY = Float32Array.from({ length: 256 }, (_, byte) => (byte / 255) ** (2 * FADE))
 
 /**
- * The cells of a tile that are drawn as lines: the strongest, at most `max`. Of equally strong cells that do not all fit,
- * an even choice. Cells of byte 0 are no lines.
+ * The cells of a tile that are drawn as lines: the strongest, at most `max`. If equally strong cells do not all fit,
+ * an even selection. Cells of byte 0 are not drawn.
  * @param {Uint8Array} tile @param {number} max @returns {Uint32Array}
  */
 export function pickLines(tile, max) {
@@ -121,7 +121,7 @@ function drawLines({ levels, width, height }, tile, cells, { rows, columns }, th
     const opacity = OPACITY[tile[cell]]
     const start = ((row + 0.5) / rows) * height
     const slope = (((column + 0.5) / columns) * height - start) / width
-    const reach = (thick * Math.sqrt(1 + slope * slope)) / 2 // up and down, so that all look as thick
+    const reach = (thick * Math.sqrt(1 + slope * slope)) / 2 // up and down, so that all look equally thick
     let y = start + slope / 2
     for (let x = 0; x < width; x++, y += slope) {
       const top = Math.max(0, y - reach)
@@ -135,7 +135,7 @@ function drawLines({ levels, width, height }, tile, cells, { rows, columns }, th
   }
 }
 
-/** Heat: each pixel shows its cell; where cells are smaller than pixels, the largest of them. @param {Picture} picture @param {Uint8Array} tile @param {Shape} shape */
+/** Heat: each pixel shows its cell; if cells are smaller than pixels, the largest one. @param {Picture} picture @param {Uint8Array} tile @param {Shape} shape */
 function drawHeat({ levels, width, height }, tile, { rows, columns }) {
   const across = spansOf(width, columns)
   const down = spansOf(height, rows)
@@ -189,7 +189,7 @@ export function rampOf(palette, share = 1) {
   return new Uint32Array(bytes.buffer)
 }
 
-/** An empty picture of at least one pixel, as large as given in pixels of the screen. @param {number} wide @param {number} high @returns {Picture} */
+/** An empty picture with this size in device pixels, at least one pixel. @param {number} wide @param {number} high @returns {Picture} */
 export function pictureOf(wide, high) {
   const [width, height] = [Math.max(1, Math.round(wide)), Math.max(1, Math.round(high))]
   return { levels: new Float32Array(width * height), width, height }

@@ -26,8 +26,8 @@ class NeuronState:
     query : position of the token whose query is shown, from 0; None for all queries at once.
     key : position of the chosen pair's key, from 0, among the key tokens; None for the one
         attended to most.
-    by_contribution : dimensions sorted by what they contribute to the pair's score.
-    pairs : of a pair of texts, which sentence asks and which is asked.
+    by_contribution : whether dimensions are sorted by their contribution to the pair's score.
+    pairs : if there are two sentences, which one queries come from and which one keys.
     """
 
     query: int | None
@@ -46,8 +46,8 @@ def show_neuron_view(
 ) -> None:
     """Draw the head; another query, pair or order is computed in the browser.
 
-    `data` makes that of :func:`packed` of a state and its number, for `sizes` queries and keys;
-    `on_change` is called with what a person chose in the view, and the names of what is new in it.
+    `data` returns the :func:`packed` bytes for a state and its number; `sizes` counts queries and
+    keys; `on_change` is called with what a person chose in the view, and the names of the changes.
     """
 
     def changed() -> None:
@@ -72,9 +72,9 @@ def packed(
 ) -> bytes:
     """What the component receives: 8 bytes per token and dimension, a bit per pair if needed.
 
-    `layer` is of this head alone; `source` are the tokens that cross attention goes to, as in a
-    trace; with a new `serial` the component takes `state`, else it keeps its own; `picture` is the
-    name and the facts of a saved picture; `patches` of an image are from
+    `layer` holds this head only; `source` are the key tokens of cross attention, as in a trace;
+    when `serial` changes, the component takes `state`, else it keeps its own; `picture` is the name
+    and the facts of a saved picture; `patches`, for an image, come from
     :mod:`core.components.packing`.
     """
     settings: dict[str, Any] = {
@@ -96,7 +96,7 @@ def packed(
 
 
 def read_state(choice: Mapping[str, Any], queries: int, keys: int) -> NeuronState | None:
-    """What the browser reports, or None if there is no such query among so many."""
+    """The state that the browser reports, or None if its query is missing or out of range."""
     query, key = as_index(choice.get("query"), queries), as_index(choice.get("pairKey"), keys)
     all_queries = "query" in choice and choice["query"] is None
     if query is None and not all_queries:

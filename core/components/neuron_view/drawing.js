@@ -35,7 +35,7 @@ export function drawStrip(pen, { view, layout, colours }, { left, top, height },
   })
 }
 
-/** Keys on the left; on the right, if there is a query, its products with them, or a dash where there is none. @param {Pen} pen @param {Shown} shown @param {Span} span */
+/** Keys on the left; on the right, if there is a query, its products with them, or a dash for none. @param {Pen} pen @param {Shown} shown @param {Span} span */
 export function drawRows(pen, shown, { first, last }) {
   const { head, view, layout, colours } = shown
   const { query } = view
@@ -88,7 +88,7 @@ export function drawRunningSum(pen, { view, layout, colours }, pair, box) {
   pen.fill()
 }
 
-/** Softmax of one query over all keys, remembered with the head: tokens x tokens x dimensions take their time. @param {Head & {weightsByQuery?: Map<number, Float32Array>}} head @param {number} query @returns {Float32Array} */
+/** Softmax of one query over all keys, cached with the head: tokens x tokens x dimensions are slow. @param {Head & {weightsByQuery?: Map<number, Float32Array>}} head @param {number} query @returns {Float32Array} */
 function weightsOf(head, query) {
   head.weightsByQuery ??= new Map()
   const weights = head.weightsByQuery.get(query) ?? Float32Array.from(scoreRow(head, query).weights)
@@ -97,8 +97,8 @@ function weightsOf(head, query) {
 }
 
 /**
- * Draw the lines of one query or of all, from a row on until the deadline; returns the row that is next. Lines without an
- * end in the span are left out.
+ * Draw the lines of one query or of all, from a row on until the deadline; returns the next row. Lines without an end in
+ * the span are left out.
  * @param {Pen} pen @param {Shown} shown @param {Span} span @param {number} [from] @param {number} [deadline]
  */
 export function drawQueries(pen, shown, { first, last }, from = 0, deadline = Infinity) {

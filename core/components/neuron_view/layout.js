@@ -1,6 +1,6 @@
-// Where the neuron view's cells lie. Columns count from 0, the token that asks, and 1, the token that is asked; then,
-// one per dimension of the key and one per dimension of the product; then dot product, score, attention,
-// which may stand before the dimensions.
+// Where the neuron view's cells are. Column 0 is the query token, column 1 the key token; then one per dimension of the
+// key and one per dimension of the product; then dot product, score and attention, which may come before the
+// dimensions.
 
 import { clamp, textWidths } from "../shared/dom.js"
 import { patchWidth } from "../shared/patches.js"
@@ -73,7 +73,7 @@ export function measure(root, scroller, head, rows) {
   }
 }
 
-/** Where the columns lie, once the attention's has its width. @param {ReturnType<typeof measure>} sizes @param {number} weight @param {Head} head */
+/** Where the columns are, once the attention column has its width. @param {ReturnType<typeof measure>} sizes @param {number} weight @param {Head} head */
 export function placeColumns(sizes, weight, head) {
   const { asking, key, label, gap, block, cell, dot, score, numbersFirst } = sizes
   const first = key + label + gap
@@ -104,7 +104,7 @@ export function placeColumns(sizes, weight, head) {
   return { ...sizes, weight, start, numbers, columns }
 }
 
-/** What a column shows, with its place among the dimensions, its pixels of the whole table, and those that lead to it. @param {string} kind @param {number} left @param {number} width @param {number} [before] @param {number} [after] pixels beside it that count as its own @param {number} [dim] -1 for none */
+/** A column: what it shows, its dimension, its pixels in the whole table, and the range of pixels that points to it. @param {string} kind @param {number} left @param {number} width @param {number} [before] @param {number} [after] pixels beside it that count as its own @param {number} [dim] -1 for none */
 function columnOf(kind, left, width, before = 0, after = 0, dim = -1) {
   return { kind, left, width, from: left - before, to: left + width + after, dim }
 }

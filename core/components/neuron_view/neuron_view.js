@@ -1,6 +1,6 @@
-// The neuron view: tokens that ask, lines to those that are asked, and one row per key: its vector and its products with
-// the query as colour cells, then dot product, score and attention. State and events are here; rows out of view are not
-// in the page.
+// The neuron view: query tokens, lines to key tokens, and one row per key: its vector and its products with the query as
+// coloured cells, then dot product, score and attention. State and events are here; rows out of view are not in the
+// page.
 
 import {
   clamp,
@@ -104,7 +104,7 @@ export class NeuronView extends View {
     this.sendReport("view", this.chosen)
   }
 
-  /** Show another query while it is pointed at; null goes back to the one that is kept, or to all. @param {number | null} query */
+  /** Show another query while it is pointed at; null goes back to the pinned one, or to all. @param {number | null} query */
   pointAtQuery(query) {
     if (this.pointed === query) return
     this.pointed = query
@@ -173,7 +173,7 @@ export class NeuronView extends View {
     this.fill()
   }
 
-  /** All that depends on the query. */
+  /** Everything that depends on the query. */
   fill() {
     const { ui, head, view } = this
     if (!this.layout) return
@@ -213,7 +213,7 @@ export class NeuronView extends View {
     return pen
   }
 
-  /** At once where their weights are known or few, else in the frames that follow. @param {Span} span */
+  /** Draw lines at once if their weights are known or few, else in the frames that follow. @param {Span} span */
   drawLines(span) {
     const { layout, view, lines } = this
     cancelAnimationFrame(this.linesFrame)
@@ -232,7 +232,7 @@ export class NeuronView extends View {
   cellUnder(event) {
     const { ui, layout } = this
     const strip = ui.strip.getBoundingClientRect()
-    if (event.clientY < strip.top || event.target === ui.scroller) return null // which is its scroll bar
+    if (event.clientY < strip.top || event.target === ui.scroller) return null // the scroll bar
     const row =
       event.clientY < strip.bottom ? -1 : Math.floor(placeOf(ui.body, event).y / layout.row)
     const { x } = placeOf(ui.world, event)
@@ -251,13 +251,13 @@ export class NeuronView extends View {
     return cellWords(this.head, this.view, row, this.layout.columns[column])
   }
 
-  /** Show the query that is pointed at. Where none is kept, it stays until the table is left, so that its cells can be read. @param {Cell | null} cell */
+  /** Show the query that is pointed at. If none is pinned, it stays until the table is left, so that its cells can be read. @param {Cell | null} cell */
   follow(cell) {
     if (cell?.column === 0 && cell.row >= 0) this.pointAtQuery(this.view.queries[cell.row])
     else if (this.view.keptQuery !== null) this.pointAtQuery(null)
   }
 
-  /** Keep or release a query; any other cell of a row makes its key the pair, or no longer. @param {Cell} cell */
+  /** Pin or release a query; any other cell of a row chooses its key for the pair, or undoes that. @param {Cell} cell */
   act({ row, column }) {
     if (row < 0) return
     const { view } = this
@@ -266,7 +266,7 @@ export class NeuronView extends View {
     else if (view.query !== null) this.choose({ pairKey: token === view.pairKey ? null : token })
   }
 
-  /** The pair that was chosen; else the query that is kept. */
+  /** Release the chosen pair, else the pinned query. */
   release() {
     const { view } = this
     this.focus.point(null)
@@ -275,7 +275,7 @@ export class NeuronView extends View {
     else if (view.keptQuery !== null) this.choose({ query: null })
   }
 
-  /** From nowhere to the pair. @param {string} key */
+  /** The cell that a key leads to; from nowhere, the pair's. @param {string} key */
   cellAfter(key) {
     const { view, cell, rowCount } = this
     const from = { row: (cell?.row ?? 0) + 1, column: cell?.column ?? 0 } // below the query's row
@@ -308,7 +308,7 @@ export class NeuronView extends View {
     scroller.scrollLeft = scrolledTo(scroller.scrollLeft, start, width + around, clientWidth)
   }
 
-  /** What is pointed at, where there is such a cell. */
+  /** The cell pointed at, if it exists. */
   get cell() {
     const { id } = this.focus
     const exists =

@@ -1,5 +1,5 @@
-// One head's numbers: scores, softmax, what each dimension contributes, and which of them are shown of what was chosen.
-// The same definitions as core/analysis/neuron.py. Pure.
+// One head's numbers: scores, softmax, what each dimension contributes, and which of them a choice shows.
+// Same definitions as core/analysis/neuron.py. Pure.
 
 import { dotOf, scoreOf, softmaxOf } from "../shared/layer.js"
 import { pairPositions } from "../shared/sentences.js"
@@ -9,30 +9,30 @@ import { pairPositions } from "../shared/sentences.js"
 /** @import { BySide, Pairs, SentSides, Tokens } from "../shared/sentences.js" */
 /**
  * @typedef {object} Facts of the head besides its numbers
- * @property {boolean} hasSink a key without a token takes its share
+ * @property {boolean} hasSink whether a key without a token takes a share
  * @property {SentSides} sides
  * @property {BySide<Tokens>} tokens of `sides`
  * @property {Patches | null} patches of an image
  * @property {string} where the name of the head
  * @property {number} keyHead from 1
  * @property {[number, number]} sharers the first and last query head, from 1, that use the key head
- * @property {{vectors: number, products: number}} limits where colours end
+ * @property {{vectors: number, products: number}} limits of the colour scales
  * @typedef {Layer & Facts} Head
  * @typedef {ReturnType<typeof contributionsOf>} Pair
  * @typedef {{query: number | null, pairKey: number | null, byContribution: boolean, pairs: Pairs}} Chosen
  * @typedef {ReturnType<typeof viewOf>} View
  */
 
-export const TOLERANCE = 0.1 // of a dot product: how near a sum of some contributions must come to it
-const ROUNDING = 1e-6 // of the contributions' sizes together: a sum below it is float32's own noise
-const SAMPLED = 50000 // products at most that the colour scale is measured on
+export const TOLERANCE = 0.1 // of a dot product: how close a partial sum must come to it
+const ROUNDING = 1e-6 // of the sum of absolute contributions: a dot product below it is float32 noise
+const SAMPLED = 50000 // maximum number of products that the colour scale is measured on
 
 /** @param {Layer} head @param {number} query @param {number} key @param {number} dim */
 export function productOf(head, query, key, dim) {
   return head.queries[query * head.dim + dim] * head.keys[key * head.dim + dim]
 }
 
-/** Of one query with every key: dot products, scores (-Infinity where not permitted), weights. @param {Head} head @param {number} query */
+/** One query with every key: dot products, scores (-Infinity where not permitted), weights. @param {Head} head @param {number} query */
 export function scoreRow(head, query) {
   const dots = Float64Array.from({ length: head.size.keys }, (_, key) => dotOf(head, 0, query, key))
   const scores = dots.map((dot, key) => scoreOf(head, 0, query, key, dot))
@@ -41,7 +41,7 @@ export function scoreRow(head, query) {
 
 /**
  * What each dimension contributes to one pair's dot product. `order` starts with the largest; `enough` is how many of them
- * come within 10 % of the sum and stay there, null where they cancel.
+ * come within 10 % of the sum and stay there, null if they cancel.
  * @param {Head} head @param {number} query @param {number} key
  */
 export function contributionsOf(head, query, key) {
@@ -68,8 +68,8 @@ export function runningSums(values, order) {
 }
 
 /**
- * Where the colours of q and k, and those of their products, end: the 99th percentile of the sizes, so that one outlying
- * dimension does not make all others pale.
+ * Limits of the colour scales of q and k, and of their products: the 99th percentile of absolute values, so that one
+ * outlier dimension does not make all others pale.
  * @param {Layer} head
  */
 export function colourLimits(head) {
@@ -102,7 +102,7 @@ export function exactly(value) {
   return String(Number(value.toPrecision(digits))).replace("-", "−")
 }
 
-/** Rounded, with a true minus sign, none at a number that is rounded to zero. @param {number} value @param {number} digits */
+/** Rounded, with a true minus sign, but none if the number rounds to zero. @param {number} value @param {number} digits */
 export function rounded(value, digits) {
   return value
     .toFixed(digits)
@@ -110,15 +110,15 @@ export function rounded(value, digits) {
     .replace("-", "−")
 }
 
-/** "÷ √32" where that is the scaling, else the factor. @param {Head} head */
+/** "÷ √32" if that is the scaling, else the factor. @param {Head} head */
 export function scalingText(head) {
   const root = Math.abs(head.scaling * Math.sqrt(head.dim) - 1) < 1e-6
   return root ? `÷ √${head.dim}` : `× ${Number(head.scaling.toPrecision(4))}`
 }
 
 /**
- * The query that is pointed at, else the one that is kept, else none; and for it the scores, the pair that is taken apart
- * and the order of the dimensions. A query that is not shown counts as none.
+ * The query that is pointed at, else the pinned one, else none; with its scores, the pair that is broken down and the
+ * order of the dimensions. A query that is not shown counts as none.
  * @param {Head} head @param {Chosen} chosen @param {number | null} pointed
  */
 export function viewOf(head, chosen, pointed) {
@@ -140,12 +140,12 @@ export function viewOf(head, chosen, pointed) {
   return { ...view, row, key, pair, order: chosen.byContribution && pair ? pair.order : byNumber }
 }
 
-/** The key with the most attention, of equals the first; of all keys unless some are given. @param {ArrayLike<number>} weights @param {number[]} [keys] */
+/** The key with the most attention, the first of equals; among all keys unless some are given. @param {ArrayLike<number>} weights @param {number[]} [keys] */
 export function strongestOf(weights, keys = [...Array(weights.length).keys()]) {
   return keys.reduce((best, key) => (weights[key] > weights[best] ? key : best), keys[0])
 }
 
-/** Without a query nothing is forbidden. @param {{row: {scores: ArrayLike<number>} | null}} view @param {number} key */
+/** Whether the query may see a key; always without a query. @param {{row: {scores: ArrayLike<number>} | null}} view @param {number} key */
 export function isPermitted({ row }, key) {
   return row === null || row.scores[key] !== -Infinity
 }

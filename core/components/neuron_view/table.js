@@ -143,7 +143,7 @@ function drawStripCells(pen, shown) {
   if (pair) drawRunningSum(pen, shown, pair, right)
 }
 
-/** A token that asks, one that is asked, and its numbers. Where sentences differ in length, some rows have only one of the two. @param {NeuronView} shown @param {number} row */
+/** A query token, a key token, and the key's numbers. If sentences differ in length, some rows have only one of the two. @param {NeuronView} shown @param {number} row */
 export function drawRow({ head, view, layout }, row) {
   const { row: height } = layout
   const node = el(null, "div", "line row")

@@ -5,7 +5,7 @@ import { exactly, isPermitted, productOf, rounded, runningSums, strongestOf } fr
 /** @import { Column } from "./layout.js" */
 /** @import { Head, Pair, View } from "./numbers.js" */
 
-/** A cell in lines of words. The numbers of q and k are the model's own float32. @param {Head} head @param {View} view @param {number} row @param {Column} column @returns {string[]} */
+/** A cell described in lines of text. The numbers of q and k are the model's own float32. @param {Head} head @param {View} view @param {number} row @param {Column} column @returns {string[]} */
 export function cellWords(head, view, row, { kind, dim: place }) {
   const [queries, keys] = [head.tokens.queries.labels, head.tokens.keys.labels]
   if (kind === "asking") return askingWords(queries, view, row)
@@ -59,7 +59,7 @@ function digits(value) {
   return String(Number(value.toPrecision(6))).replace("-", "−")
 }
 
-/** The chosen pair as [text, class]: its numbers, and how few dimensions come near its dot product. @param {Head} head @param {View} view @returns {string[][]} */
+/** The chosen pair as [text, class]: its numbers, and how few dimensions come close to its dot product. @param {Head} head @param {View} view @returns {string[][]} */
 export function pairWords(head, view) {
   const { query, key, row, pair } = view
   if (query === null || key === null || !row) {
@@ -82,7 +82,7 @@ export function pairWords(head, view) {
   return [...words, [`${strongest}${numbers} ${enoughWords(head, pair)} ${signWords(pair)}`, ""]]
 }
 
-/** What the key is that nobody chose: the strongest of all keys, or of those shown. @param {Head} head @param {ArrayLike<number>} weights @param {number} key */
+/** How to call a key that nobody chose: the strongest of all keys, or of those shown. @param {Head} head @param {ArrayLike<number>} weights @param {number} key */
 function strongestWords(head, weights, key) {
   const strongest = strongestOf(weights)
   if (weights[key] === weights[strongest]) return "the strongest key"
@@ -90,8 +90,8 @@ function strongestWords(head, weights, key) {
 }
 
 /**
- * Products of both signs do not "make" a share of their sum: a part may exceed the whole. For any signs, the sum of the
- * largest comes near the whole and stays there.
+ * With mixed signs, products do not "make up" a share of their sum: a part may exceed the whole. With any signs, the sum
+ * of the largest comes close to the whole and stays there.
  * @param {Pick<Head, "dim">} head @param {Pick<Pair, "enough" | "total" | "running">} pair
  */
 export function enoughWords(head, { enough, total, running }) {

@@ -15,14 +15,14 @@ from core.components.packing import grid_of, pack_layers, sides_of
 from core.components.reported_state import view_of
 from core.model.trace import Array, Patches, Token, Trace
 
-ALL_LAYERS_BYTES = 4_000_000  # below it all layers are sent, and another one needs no server
-_STEPS = 255  # of the small pictures that the server sends, from 0 to the maximum of each
+ALL_LAYERS_BYTES = 4_000_000  # up to here all layers are sent: another needs no server
+_STEPS = 255  # of a map that the server sends, from 0 to the map's maximum
 show_patches = view_of("patches")
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """One token in every head of every layer, for a browser that has one layer only.
+    """One token's attention in every head and layer, for a browser that has only one layer.
 
     `maps` are (layer, head, row, column).
     """
@@ -40,13 +40,13 @@ class PatchesView:
     Attributes
     ----------
     view : the state as links write it: layer, head, patch, direction, only_patches.
-    serial : with a new number the component takes `view`; else it keeps its own state.
+    serial : when it changes, the component takes `view`; else it keeps its own state.
     start : the token that is shown before anyone points.
-    heat : colours of the heat, ``#rrggbb``, light on a dark ground: of keys in "from", the row of a
-        query, and of queries in "to", the column of a key.
-    rows : where not all layers are sent.
-    rollout : of CLS over all layers, (token,), where it is the choice of head.
-    classes : what the model takes the image for, with probabilities.
+    heat : colours of the heatmap, ``#rrggbb``, light on a dark ground: of keys in "from" (a query's
+        row), and of queries in "to" (a key's column).
+    rows : only if not all layers are sent.
+    rollout : attention rollout of CLS, all layers, (token,), if chosen in place of a head.
+    classes : the model's predicted classes, with probabilities.
     picture : the name and the facts of a saved picture; the component adds layer, head and patch.
     """
 
@@ -101,7 +101,7 @@ def pack_patches(
 
 
 def _quantised(maps: Array) -> dict[str, NDArray[Any]]:
-    """Rows (layer, head, patch) in steps of each one's maximum, and the maxima."""
+    """Maps, in steps of each map's maximum, and the maxima, (layer, head)."""
     tops = maps.max(axis=(2, 3))  # (layer, head)
     scale = np.divide(_STEPS, tops, out=np.zeros_like(tops), where=tops > 0)
     steps = np.rint(maps * scale[:, :, None, None])

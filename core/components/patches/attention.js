@@ -1,4 +1,4 @@
-// A row or a column of attention in a layer of an image, worked out where it is looked at, and what is said of it. Pure.
+// A row or column of attention in one layer of an image, computed when it is looked at, and words about it. Pure.
 
 import { weightOf } from "../shared/layer.js"
 import { exactText, strongestWords, weightText } from "../shared/weight_words.js"
@@ -8,12 +8,12 @@ import { exactText, strongestWords, weightText } from "../shared/weight_words.js
 /**
  * @typedef {number | "mean" | "max"} Head from 0, or a summary of all heads
  * @typedef {{direction: string, onlyPatches: boolean}} Asked what is asked of a token: "from" is its row, "to" its column; whether only
- * patches count as keys, so that rows are divided by what they give to patches
+ * patches count as keys, so that rows are divided by their attention to patches
  */
 
 const NAMED = 3 // tokens in a sentence
 
-/** A token's row or column in every head, (token) each. @param {Layer} layer @param {number} token @param {Asked} asked @param {Grid} grid */
+/** A token's row or column in every head, each (token). @param {Layer} layer @param {number} token @param {Asked} asked @param {Grid} grid */
 export function headWeights(layer, token, asked, grid) {
   return Array.from({ length: layer.heads }, (_, head) =>
     weightsIn(layer, head, token, asked, grid),
@@ -61,7 +61,7 @@ export function isPatch(token, { first, count }) {
   return token >= first && token < first + count
 }
 
-/** The largest weight that a patch has, and which; the first of equals. @param {Float64Array} weights @param {Grid} grid */
+/** The largest weight of a patch, and which patch; the first of equals. @param {Float64Array} weights @param {Grid} grid */
 export function strongestPatch(weights, { first, count }) {
   let best = first
   for (let token = first; token < first + count; token++)
@@ -69,7 +69,7 @@ export function strongestPatch(weights, { first, count }) {
   return { token: best, weight: weights[best] }
 }
 
-/** What people read, by place: CLS, r1c1. @param {string[]} labels */
+/** Token names as people read them, by position: CLS, r1c1. @param {string[]} labels */
 export function namesOf(labels) {
   return labels.map((label) => label.replace(/^\[|\]$/g, ""))
 }
@@ -114,7 +114,7 @@ export function tokenSentence(token, weights, view) {
   ]
 }
 
-/** How much there is in all. Of a maximum over heads, sums mean nothing. @param {Float64Array} weights @param {Asked & {grid: Grid, head: Head | string}} view */
+/** How much there is in all. Sums of a maximum over heads mean nothing. @param {Float64Array} weights @param {Asked & {grid: Grid, head: Head | string}} view */
 function sumWords(weights, { direction, onlyPatches, grid, head }) {
   if (head === "max") return ""
   let [patches, others] = [0, 0]
@@ -129,7 +129,7 @@ function sumWords(weights, { direction, onlyPatches, grid, head }) {
     : ""
 }
 
-/** What one token gives another. @param {number} query @param {number} key @param {number} weight @param {string[]} names @returns {[string, string]} */
+/** The attention of one token to another. @param {number} query @param {number} key @param {number} weight @param {string[]} names @returns {[string, string]} */
 export function pairNote(query, key, weight, names) {
   return [`${names[query]} → ${names[key]}`, exactText(weight)]
 }

@@ -1,4 +1,4 @@
-// The image with its grid, and over it the heat of one token's attention and frames; how large pictures are in a window.
+// The image with its grid, and over it frames and the heat of one token's attention; and the sizes of pictures.
 
 import { clamp, newCanvas, ctx2d } from "../shared/dom.js"
 import { photoOf } from "../shared/photo.js"
@@ -8,7 +8,7 @@ import { isPatch } from "./attention.js"
 /** @import { Grid } from "../shared/photo.js" */
 /** @import { PatchesView } from "./patches.js" */
 
-const DARKNESS = "rgba(8, 10, 16, 0.4)" // over the image where there is heat: 60 % of it is seen
+const DARKNESS = "rgba(8, 10, 16, 0.4)" // over the image where there is heat: 60 % of it shows
 const GRID_LINE = "rgba(255, 255, 255, 0.16)"
 const MIN_CELL = 7 // pixels: below it a grid would hide the image
 const MAX_HEAT = 0.94 // opacity: the image shows through
@@ -16,7 +16,7 @@ const MAX_SIDE = 520 // pixels of the large picture
 const MIN_STAGE = 300 // pixels: room for its words
 const WIDE = 720 // pixels: from here on the small pictures stand beside it
 const GAP = 28 // pixels between the two, as in the style sheet
-const LARGE_SHARE = { width: 0.52, height: 0.56 } // of the width that there is, and of the window's height
+const LARGE_SHARE = { width: 0.52, height: 0.56 } // of the available width, and of the window's height
 export const SMALL_SIDE = 78 // pixels of a small picture of the layer, with a number below it
 const SMALL = { min: 24, max: 62, gap: 3, names: 34 } // pixels of those of all layers, and of the layers' names
 
@@ -72,7 +72,7 @@ function centreOf(token, { first, columns }, cell) {
   return { x: ((patch % columns) + 0.5) * cell, y: (Math.floor(patch / columns) + 0.5) * cell }
 }
 
-/** A frame around a patch, with a dark line outside so that it reads on any image. @param {Pen} pen @param {PatchesView} view @param {number} token @param {string} colour @param {number} width */
+/** A frame around a patch, with a dark outline so that it is visible on any image. @param {Pen} pen @param {PatchesView} view @param {number} token @param {string} colour @param {number} width */
 function frame(pen, { data, cell }, token, colour, width) {
   if (!isPatch(token, data.grid)) return
   const { x, y } = centreOf(token, data.grid, cell)

@@ -5,7 +5,7 @@ import { setAttrs, el, makeTip } from "../shared/dom.js"
 import { makeTiles } from "./tiles.js"
 
 /** @import { PatchesView } from "./patches.js" */
-/** @typedef {{node: HTMLButtonElement, position: number, value: HTMLElement}} Chip a token that is no patch */
+/** @typedef {{node: HTMLButtonElement, position: number, value: HTMLElement}} Chip a token that is not a patch */
 
 const DIRECTIONS = [
   {

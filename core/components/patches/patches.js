@@ -1,5 +1,5 @@
-// The image with its grid. Whatever patch is pointed at, its row or its column of attention lies over the image as heat, and
-// beside it stand the same token in every head. State and events are here; nothing but a layer that is not here needs the server.
+// The image with its grid. The row or column of attention of the patch pointed at lies over the image as heat; beside it is
+// the same token in every head. State and events are here; only a layer that has not been sent needs the server.
 
 import {
   clamp,
@@ -50,10 +50,10 @@ import { darkened, drawBeside } from "./tiles.js"
  * @property {SentSides} sides
  * @property {Grid} grid
  * @property {number} start the patch that is shown before anyone points
- * @property {{token: number, direction: string, onlyPatches: boolean} | null} asked what `rows` are of
+ * @property {{token: number, direction: string, onlyPatches: boolean} | null} asked what `rows` show
  * @property {[string, number][]} classes
  * @property {{from: string, to: string}} heat
- * @property {Float32Array} [rollout] of CLS, (token), where it is the choice of head
+ * @property {Float32Array} [rollout] of CLS, (token), if chosen in place of a head
  * @property {Uint8Array} pixels
  * @property {Uint8Array} means
  * @property {Uint8Array} [rows] (layer, head, patch)
@@ -78,11 +78,11 @@ export class PatchesView extends View {
   /** @type {Look} */ look
   colours = { heat: "", active: "" }
   /** @type {HTMLCanvasElement | null} */ photo = null
-  photoOf = "" // the image and the size that it is of
+  photoOf = "" // the image and the size that it shows
   cell = 0 // side of a patch in pixels
   columns = 1 // of small pictures of the layer
   small = 0 // side of the small pictures of all layers in pixels
-  isStale = true // whether the layer is of other data
+  isStale = true // whether the layer belongs to other data
 
   /** @param {Component} component */
   constructor(component) {
@@ -116,14 +116,14 @@ export class PatchesView extends View {
     return { place: placeText(layer.number, head), ...state, patch: names[active] }
   }
 
-  /** What the server learns of. @param {Partial<State>} change */
+  /** Change the state, and tell the server. @param {Partial<State>} change */
   change(change) {
     Object.assign(this.state, change)
     this.layOut()
     this.sendReport("view", this.state)
   }
 
-  /** Layers that are here, from 0. */
+  /** Layers in the browser, from 0. */
   get sent() {
     return Object.keys(this.data.layers).map(Number)
   }
@@ -132,7 +132,7 @@ export class PatchesView extends View {
     return this.data.rollout !== undefined && this.state.head.startsWith("rollout")
   }
 
-  /** The token that is held; a rollout is of CLS. */
+  /** The pinned token; CLS for a rollout. */
   get pinned() {
     return tokenOf(this.isRollout ? "cls" : this.state.patch, this.names)
   }
@@ -142,7 +142,7 @@ export class PatchesView extends View {
     return this.pinned ?? this.pointed ?? this.data.start
   }
 
-  /** From 0, or what links call it. */
+  /** The head, from 0, or its name in links. */
   get head() {
     const { head } = this.state
     return Number(head) ? Number(head) - 1 : head
@@ -195,7 +195,7 @@ export class PatchesView extends View {
     ui.ramp.style.backgroundImage = `linear-gradient(to right, ${css([16, 18, 26])}, ${others})`
   }
 
-  /** All that depends on the token. */
+  /** Everything that depends on the token. */
   fill() {
     const { layer, data, active, asked, head, ui } = this
     if (!layer) return
@@ -260,7 +260,7 @@ export class PatchesView extends View {
     else this.draw()
   }
 
-  /** What the held token and another one give each other. @param {number} other @param {{clientX: number, clientY: number}} where */
+  /** The attention between the pinned token and another one. @param {number} other @param {{clientX: number, clientY: number}} where */
   showPair(other, where) {
     const { active, weights, names, asked, ui } = this
     const [query, key] = asked.direction === "from" ? [active, other] : [other, active]
@@ -268,7 +268,7 @@ export class PatchesView extends View {
     ui.tip.show(where, title, [line])
   }
 
-  /** Hold a token, or let it go. @param {number | null} token */
+  /** Pin a token, or release it. @param {number | null} token */
   pin(token) {
     if (token === null || this.isRollout) return
     this.ui.tip.hide()

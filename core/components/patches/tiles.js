@@ -1,5 +1,5 @@
-// The small pictures beside the image: the active token in every head of the layer, and in all heads of all layers, one head's
-// attention each, a pixel a patch, over the darkened image. They are buttons; arrow keys move among them.
+// The small pictures beside the image: the active token in every head of the layer, and in all heads of all layers: each
+// is one head's attention, a pixel per patch, over the darkened image. They are buttons; arrow keys move among them.
 
 import { clamp, setAttrs, el, ctx2d } from "../shared/dom.js"
 import { readLayer } from "../shared/layer.js"
@@ -15,7 +15,7 @@ import { SMALL_SIDE } from "./drawing.js"
  * @typedef {object} Tile
  * @property {string} name of the head, for its note
  * @property {string} caption below it; empty for none
- * @property {Float64Array | null} weights by token; null where they are not here
+ * @property {Float64Array | null} weights by token; null if they have not been sent
  * @property {number} top the weight at full heat
  * @property {boolean} isOn whether it is the large picture
  * @property {() => void} open
@@ -25,7 +25,7 @@ import { SMALL_SIDE } from "./drawing.js"
 
 const MAX_HEAT = 0.96
 const SUMMARIES = /** @type {const} */ ({ mean: "mean over heads", max: "maximum over heads" })
-const DARKNESS = 0.34 // of a patch's mean colour that is left
+const DARKNESS = 0.34 // the share of a patch's mean colour that is left
 
 /** The darkened mean colours of patches, (patch, 3). @param {Uint8Array} colours */
 export function darkened(colours) {
@@ -91,7 +91,7 @@ function drawTile(button, { name, caption, weights, top, isOn, note }, look) {
   const words = /** @type {HTMLElement} */ (button.querySelector(".caption"))
   setAttrs(button, { "aria-pressed": isOn, title: `${name}: ${note}` })
   if (caption)
-    button.removeAttribute("aria-label") // it is called what it shows
+    button.removeAttribute("aria-label") // its caption is its name
   else setAttrs(button, { "aria-label": `${name}: ${note}` })
   words.textContent = caption
   words.hidden = !caption
@@ -140,7 +140,7 @@ function layerTiles(view) {
   return [...each, mean, tileOf(view, layer.index, "max", chosenWeights(ofHeads, "max"), "max.")]
 }
 
-/** Of all layers where they are here; else the server's rows, of the token that was held when it sent them. @param {PatchesView} view @returns {{tiles: Tile[], token: number}} */
+/** All layers if they are in the browser; else the server's rows, of the token that was pinned when it sent them. @param {PatchesView} view @returns {{tiles: Tile[], token: number}} */
 function allTiles(view) {
   const { data, layer, ofHeads, active, asked } = view
   if (view.sent.length === data.layerLabels.length) {

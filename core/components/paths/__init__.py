@@ -19,7 +19,7 @@ _paths = register_component("paths")
 
 @dataclass(frozen=True, eq=False)
 class PathsView:
-    """What the view draws: the paths of one token, of a trace, and what a saved picture says."""
+    """What the view draws: a trace, the paths of one of its tokens, and facts to save with it."""
 
     trace: Trace
     paths: Paths
@@ -29,7 +29,7 @@ class PathsView:
 def pack_paths(view: PathsView) -> bytes:
     """What the component receives: the kept flows as edges, and the relevance of every token."""
     trace, paths = view.trace, view.paths
-    edges = np.stack(np.nonzero(paths.kept), axis=1)  # (edge, 3): layer, after it, before it
+    edges = np.stack(np.nonzero(paths.kept), axis=1)  # (edge, 3): layer, token after, before
     settings = {
         "stamp": stamp_of(trace),
         "sides": sides_of(trace.tokens),
@@ -48,7 +48,7 @@ def pack_paths(view: PathsView) -> bytes:
 def show_paths(view: PathsView, *, key: str, on_pick: Callable[[int], None]) -> None:
     """Draw the paths; pointing at them never asks the server.
 
-    `on_pick` is called with another token, from 0, that is to be followed.
+    `on_pick` is called with the position, from 0, of another token to follow.
     """
     count = len(view.trace.tokens)
 

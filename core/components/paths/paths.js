@@ -1,5 +1,5 @@
 // Where a token comes from: tokens as rows, layers as columns, and the flow from the token on the right back to the text on
-// the left. What is pointed at is worked out here; another token is asked of the server.
+// the left. Pointing is handled here; following another token needs the server.
 
 import { clamp, setAttrs, el, setPx, placeOf, sizeCanvas } from "../shared/dom.js"
 import { Focus } from "../shared/focus.js"
@@ -54,7 +54,7 @@ class PathsView extends View {
     })
     this.sheet = setAttrs(el(world, "canvas", "sheet"), { "aria-hidden": true }) // labels and tips say the same
     this.right = el(world, "div", "column")
-    /** @type {Focus<Spot>} a label on the right is of layer -1: it shows no lines */
+    /** @type {Focus<Spot>} a label on the right has layer -1: it shows no lines */
     this.focus = new Focus(this, world, {
       idOf: labelOf,
       at: (event) => labelOf(event.target) ?? this.spotUnder(event),
@@ -88,7 +88,7 @@ class PathsView extends View {
     this.sendReport("pick", { token: row })
   }
 
-  /** The token after a layer that stands nearest, if lines meet there. @param {MouseEvent} event @returns {Spot | null} */
+  /** The nearest token after a layer, if lines meet there. @param {MouseEvent} event @returns {Spot | null} */
   spotUnder(event) {
     if (event.target !== this.sheet) return null
     const { x, y } = placeOf(this.sheet, event)
@@ -98,11 +98,11 @@ class PathsView extends View {
     return spotsOf(this.edges).has(`${spot.layer} ${spot.row}`) ? spot : null
   }
 
-  /** The lines through what is pointed at, if any run there. */
-  get lit() {
+  /** The lines through what is pointed at, if there are any. */
+  get highlighted() {
     const { id } = this.focus
-    const lit = id && throughSpot(this.edges, id)
-    return lit?.size ? lit : null
+    const highlighted = id && throughSpot(this.edges, id)
+    return highlighted?.size ? highlighted : null
   }
 
   /** @param {string} key @param {number} row */
@@ -179,15 +179,15 @@ class PathsView extends View {
     const [width, height] = [layers * column + 2 * EDGE, rows * row]
     const pen = sizeCanvas(this.sheet, width, height)
     pen.clearRect(0, 0, width, height)
-    drawFlows(pen, this.edges, this.grid, readTheme(this.root), this.lit, this.data)
-    const lit = this.lit && spotsOf(this.lit)
+    drawFlows(pen, this.edges, this.grid, readTheme(this.root), this.highlighted, this.data)
+    const highlighted = this.highlighted && spotsOf(this.highlighted)
     this.sources.forEach((node, each) =>
-      node.classList.toggle("dim", Boolean(lit && !lit.has(`0 ${each}`))),
+      node.classList.toggle("dim", Boolean(highlighted && !highlighted.has(`0 ${each}`))),
     )
   }
 }
 
-/** The label that holds a node. @param {EventTarget | null} target @returns {Spot | null} */
+/** The label that contains a node. @param {EventTarget | null} target @returns {Spot | null} */
 function labelOf(target) {
   const node = target instanceof Element ? target.closest("[data-row]") : null
   return node instanceof HTMLElement
@@ -195,7 +195,7 @@ function labelOf(target) {
     : null
 }
 
-/** @param {{edges: Uint16Array, flows: Float32Array}} data @returns {Edge[]} the strongest last, so that it lies above */
+/** @param {{edges: Uint16Array, flows: Float32Array}} data @returns {Edge[]} the strongest last, so that it is on top */
 function edgesOf({ edges, flows }) {
   const all = Array.from(flows, (flow, i) => {
     const [layer, after, before] = edges.subarray(3 * i)
@@ -235,10 +235,10 @@ function tipWords({ layerLabels, target, relevance }, labels, { layer, row }) {
 }
 
 /**
- * @param {Pen} pen @param {Edge[]} edges @param {Grid} grid @param {Theme} theme @param {Set<Edge> | null} lit what stands out,
- * if anything does @param {{relevance: Float32Array}} data
+ * @param {Pen} pen @param {Edge[]} edges @param {Grid} grid @param {Theme} theme @param {Set<Edge> | null} highlighted edges,
+ * if any are @param {{relevance: Float32Array}} data
  */
-function drawFlows(pen, edges, grid, theme, lit, { relevance }) {
+function drawFlows(pen, edges, grid, theme, highlighted, { relevance }) {
   /** @type {(layer: number, row: number) => [number, number]} */
   const at = (layer, row) => [grid.edge + layer * grid.column, (row + 0.5) * grid.row]
   pen.save()
@@ -249,14 +249,14 @@ function drawFlows(pen, edges, grid, theme, lit, { relevance }) {
     const middle = (left + right) / 2
     pen.strokeStyle = edge.before === edge.after ? theme.ink : theme.accent
     const usual = OPACITY.least + (OPACITY.most - OPACITY.least) * Math.sqrt(edge.flow)
-    pen.globalAlpha = !lit ? usual : lit.has(edge) ? OPACITY.most : OPACITY.dimmed
+    pen.globalAlpha = !highlighted ? usual : highlighted.has(edge) ? OPACITY.most : OPACITY.dimmed
     pen.lineWidth = WIDTH.least + (WIDTH.most - WIDTH.least) * edge.flow
     pen.beginPath()
     pen.moveTo(left, from)
     pen.bezierCurveTo(middle, from, middle, to, right, to)
     pen.stroke()
   }
-  const shown = spotsOf(lit ?? edges)
+  const shown = spotsOf(highlighted ?? edges)
   for (const spot of spotsOf(edges)) {
     const [layer, row] = spot.split(" ").map(Number)
     const share = relevance[layer * grid.rows + row]

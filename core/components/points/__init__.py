@@ -1,4 +1,4 @@
-"""Points and arrows in panels: what is sent of them, in few bytes, and what is reported."""
+"""Points and arrows in panels: the compact data that is sent, and what is reported."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from core.model.trace import Patches
 _points = register_component("points")
 
 _STEPS = 65535  # per side of a frame: a uint16 for each coordinate
-_UNKNOWN = -1.0  # half a side of a head without points
-_GAP = 0.18  # of a tile's height, for layers that do not attend
+_UNKNOWN = -1.0  # in place of half a side, if a head's points are not all finite
+_GAP = 0.18  # for layers without attention, as a share of a tile's height
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -30,7 +30,7 @@ class Coloured:
     Attributes
     ----------
     labels : one per token.
-    colouring : "type" is queries against keys; "sequential" and "category" go by tones.
+    colouring : "type" tells queries from keys; "sequential" and "category" follow the tones.
     legend : the ends of the scale, or one name per category.
     shades : for the themes "light" and "dark" the colours of queries and of keys: one per step of a
         scale, or one per category.
@@ -44,9 +44,9 @@ class Coloured:
     picture: Mapping[str, Any] | None = None
 
     def settings(self) -> dict[str, Any]:
-        """What the component is told of the colours.
+        """The colour settings that the component receives.
 
-        Raises ValueError where a theme, a kind, or the colour of a category is missing.
+        Raises ValueError if a theme, a kind, or the colour of a category is missing.
         """
         return {
             "colouring": self.colouring,
@@ -57,8 +57,8 @@ class Coloured:
         }
 
     def numbered(self, tones: NDArray[Any]) -> NDArray[Any]:
-        """The number of each tone's colour, from 1; 0, the colour of its kind, for all by type and
-        for what is no number. In as few bytes as hold them.
+        """The number of each tone's colour, from 1; 0, the colour of its kind, for nan and if
+        colouring is by type. uint8 for fewer than 256 colours, else uint16.
         """
         if self.colouring == "type":
             return np.zeros(tones.shape, dtype=np.uint8)
@@ -68,7 +68,7 @@ class Coloured:
         return numbers.astype(np.uint8 if count < 256 else np.uint16)
 
     def _checked_shades(self) -> dict[str, list[list[str]]]:
-        """The shades as lists; none by type, as queries and keys have the theme's two colours."""
+        """The shades as lists; empty for "type", which uses the theme's two colours."""
         if self.colouring == "type":
             return {}
         needed = len(self.legend) if self.colouring == "category" else 1
@@ -91,8 +91,8 @@ class Panel:
     notes : lines of text below them.
     points : (query + key, 2), queries first.
     tones : (query + key,), what colours stand for: 0 to 1, or whole numbers for categories.
-    axes : the names of both axes; none are written without.
-    group : which head's lines it shows, an index into ``Clouds.lines``.
+    axes : the names of both axes; empty for no names.
+    group : the head whose lines it shows, an index into ``Clouds.lines``.
     """
 
     title: str
@@ -109,9 +109,9 @@ class Image:
 
     Attributes
     ----------
-    patches : as large as they are drawn.
+    patches : at the size at which they are drawn.
     partners : (query + key, 2), for each query the key that it attends to most, for each key the
-        query that gives it most, and the attention.
+        query that attends to it most; and that attention.
     """
 
     patches: Patches
@@ -125,17 +125,17 @@ class Clouds(Coloured):
     Attributes
     ----------
     panels : in reading order.
-    lines : for each head, (line, 4): query, key, attention, and 1 for a query's strongest; the most
-        attention last.
+    lines : for each head, (line, 4): query, key, attention, and 1 for a query's strongest; the
+        strongest last.
     heads : the name of each head, e.g. "L4 H2".
-    columns : the maximum in a row; fewer on narrow screens.
+    columns : maximum number of panels in a row; fewer on narrow screens.
     sources, targets : these queries and keys are ringed; a line from one to the other is red where
         it is the query's strongest, else dashed.
-    key_labels : of the keys, where those are other tokens than the queries.
-    shown, shown_keys : positions that are drawn, of queries and of keys (the same unless given);
+    key_labels : labels of the keys, if they are other tokens than the queries.
+    shown, shown_keys : positions of the queries and keys that are drawn (the same unless given);
         lines to others are counted in a note.
-    image : what the points are patches of, if they are. Tones that are not numbers then have the
-        colour of their kind.
+    image : the image whose patches the points are, if any. Tones that are nan then have the colour
+        of their kind.
     """
 
     panels: Sequence[Panel]
@@ -152,8 +152,8 @@ class Clouds(Coloured):
     def packed(self, pinned: str | None = None) -> bytes:
         """What the component receives."""
         shown_keys = self.shown if self.shown_keys is None else self.shown_keys
-        same = ("heads", "columns", "sources", "targets")
-        settings = self.settings() | {name: vars(self)[name] for name in same}
+        unchanged = ("heads", "columns", "sources", "targets")
+        settings = self.settings() | {name: vars(self)[name] for name in unchanged}
         settings |= {
             "kind": "clouds",
             "keyLabels": self.key_labels and list(self.key_labels),
@@ -185,23 +185,23 @@ class AtlasCloud(Coloured):
 
     Attributes
     ----------
-    points : (layer * head, 2 token, 2), of one head also without the first axis; queries first, one
-        scale for both axes.
+    points : (layer * head, 2 token, 2); for one head, the first axis may be missing. Queries come
+        first; one scale for both axes.
     tones : ([layer * head,] 2 token), what colours stand for: 0 to 1, or whole numbers for
         categories.
-    positions : of each token in its sentence, from 0; people are shown them from 1.
-    sentence : of each token, an index into ``texts``.
+    positions : each token's position in its sentence, from 0; people see it counted from 1.
+    sentence : each token's sentence, an index into ``texts``.
     texts : the sentences.
-    matches : (token,), what a search found.
-    searching : what does not match fades, even if nothing matches.
-    sprites : of images, uint8 (token, side, side, 3): what each patch looks like, drawn in place of
-        its point where there is room; `patched` says which tokens are patches.
-    layer_labels, depth : of the layers, as people read them, and how many the model has.
-    heads : of each layer.
-    chosen : layer and head, from 0, with an outline.
-    title : of a head whose points fill the picture, e.g. "L4 H2". What follows is only for this.
-    picked : a token whose sentence stands out, both its queries and its keys.
-    lines : (line, 3) of the picked token's sentence: the tokens of query and key, the attention.
+    matches : (token,), whether a search found it.
+    searching : tokens that do not match fade, even if none matches.
+    sprites : for images, uint8 (token, side, side, 3): each patch's pixels, drawn in place of its
+        point where there is room; `patched` says which tokens are patches.
+    layer_labels, depth : the layers' numbers, as people read them, and how many the model has.
+    heads : number of heads in each layer.
+    chosen : layer and head, from 0, of the tile with an outline.
+    title : the name of a head that fills the picture, e.g. "L4 H2". The rest is only for this.
+    picked : a token whose sentence is highlighted, both its queries and its keys.
+    lines : (line, 3), in the picked token's sentence: query token, key token, attention.
     """
 
     points: NDArray[np.float32]
@@ -224,7 +224,7 @@ class AtlasCloud(Coloured):
     def packed(self) -> bytes:
         """What the component receives: 2 bytes per coordinate, 1 or 2 per colour.
 
-        Raises ValueError where the points do not fit the heads and labels.
+        Raises ValueError if the points do not fit the heads and labels.
         """
         places, frames = quantise_points(self._checked_points())
         lines = np.zeros((0, 3)) if self.lines is None else self.lines
@@ -252,7 +252,7 @@ class AtlasCloud(Coloured):
         )
 
     def _grid(self) -> dict[str, Any]:
-        """Where the tiles lie, and which of them has an outline."""
+        """Where the tiles are, and which one has an outline."""
         is_one = self.title is not None
         rows = LayerRows(self.layer_labels, (1.0,), (), 1.0) if is_one else place_layers(self, _GAP)
         layer, head = self.chosen or (0, -1)
@@ -266,7 +266,7 @@ class AtlasCloud(Coloured):
         }
 
     def _checked_points(self) -> NDArray[Any]:
-        """The points, (layer * head, 2 token, 2), if there are as many as heads and labels."""
+        """The points, (layer * head, 2 token, 2); ValueError if heads or labels do not match."""
         points = self.points[None].astype(np.float64) if self.points.ndim == 2 else self.points
         expected = (len(self.layer_labels) * self.heads, 2 * len(self.labels), 2)
         if points.shape != expected:
@@ -275,7 +275,7 @@ class AtlasCloud(Coloured):
 
 
 def quantise_points(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
-    """Points as steps of a square around each head's cloud, so that axes stay equal.
+    """Points as whole steps in a square around each head's cloud, so that axes stay equal.
 
     Parameters
     ----------
@@ -283,10 +283,9 @@ def quantise_points(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[n
 
     Returns
     -------
-    Steps from the frame's lowest corner, of the same shape; and (head, 3): the frame's middle
-    and half its side, in units of the points. Half a side is
-    -1 where a point of the head is not finite. A point is off by at most half a step, the side /
-    131070.
+    Steps from the frame's lowest corner, of the same shape; and (head, 3): the frame's middle and
+    half its side, in units of the points. Half a side is -1 if a point of the head is not finite.
+    A point is off by at most half a step, the side / 131070.
     """
     known = np.asarray(np.isfinite(points).all(axis=(1, 2)))
     clean = np.where(known[:, None, None], points, 0)
@@ -303,7 +302,7 @@ def quantise_points(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[n
 
 
 def restore_points(steps: NDArray[np.uint16], frames: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The points that :func:`quantise_points` gave these of, in the plane: (head, point, 2)."""
+    """Undo :func:`quantise_points`, up to rounding: points in the plane, (head, point, 2)."""
     middle, half = frames[:, None, :2], frames[:, None, 2:]
     points: NDArray[np.float32] = middle + half * (2 / _STEPS * steps.astype(np.float32) - 1)
     return points
@@ -339,12 +338,12 @@ def show_planes(
     arrows : one for each entry of the second axis.
     titles, notes : one per plane.
     held : arrows that are coloured while the others are grey; if none is held, all are coloured.
-    right_angle : mark that the last arrow is the projection of the one before it on the first.
+    right_angle : mark that the last arrow is the projection of the one before it onto the first.
     legend : name every arrow beside its colour, below the planes.
     on_pick : called with the arrows to hold when one is clicked; without it, clicks do nothing.
     picture : the name and the facts of a saved picture.
     """
-    count = len(arrows)  # the callback keeps no labels
+    count = len(arrows)  # so that the callback does not hold on to the labels
 
     def take_pick() -> None:
         if on_pick is not None:
@@ -375,7 +374,7 @@ def show_clouds(
     Parameters
     ----------
     pinned : the only point whose lines are shown, "q" or "k" and its position from 1.
-    on_pin : called with the new one (a name, unchecked), or None, when a point is clicked.
+    on_pin : called when a point is clicked, with the new pin (an unchecked name) or None.
     """
 
     def take_pin() -> None:

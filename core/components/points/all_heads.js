@@ -25,16 +25,16 @@ import {
 const STEPS = 65535 // of a frame's side, as coordinates are sent
 const GUTTER = { left: 34, top: 20 } // pixels, for the names of rows and columns
 const HEIGHT = { max: 620, least: 400, share: 0.58, narrow: 0.64, min: 240, wideFrom: 700 } // pixels; share of the browser's window; `narrow` on screens below `wideFrom`
-const FADED = { light: 0.22, dark: 0.3 } // share of its colour that a point keeps when a search did not find it
+const FADED = { light: 0.22, dark: 0.3 } // share of its colour that a point keeps if a search did not find it
 const SMALL = 60 // side of a tile below which rings are thin
 const RADII = [
   [800, 4],
   [400, 3],
   [160, 2],
 ] // side of a tile, and the radius of its points from there on; 1 below
-const MIN_RIMMED = 3 // radius from which on points have a rim
+const MIN_RIMMED = 3 // radius from which points have a rim
 const CROWDED = 1.2 // the area of all points together, at most, in areas of their tile
-const NAMES = { apart: 27, steps: [1, 2, 4, 5, 8, 10, 16] } // pixels between names of rows at least; where they would be crowded, every second or fifth
+const NAMES = { apart: 27, steps: [1, 2, 4, 5, 8, 10, 16] } // minimum pixels between row names; if they would be crowded, only every second, fourth, fifth …
 const HINT = {
   mouse:
     "Press a head to open it; drag to move; Ctrl and wheel, or + and −, to zoom (after a click or a drag here, the wheel alone).",
@@ -48,7 +48,7 @@ export function hintFor(isFile = false) {
 }
 
 export class AllHeads extends AtlasPanels {
-  cursor = -1 // the head with the outline of the keys
+  cursor = -1 // the head with the keyboard's outline
   /** @type {Grid} */ tiles
   reach = { mouse: 12, touch: 22 }
 
@@ -133,12 +133,12 @@ export class AllHeads extends AtlasPanels {
     return this.panel.view.zoom > 1.001
   }
 
-  /** Of points in a tile, in pixels of the page. @param {number} side */
+  /** The radius of points in a tile, in CSS pixels. @param {number} side */
   radiusFor(side) {
     return RADII.find(([from]) => side >= from)?.[1] ?? 1
   }
 
-  /** Points are smaller where many would run together: down to 0, a single pixel. @param {Panel} _panel @param {number} _tile @param {number} side @returns {Group[]} */
+  /** Points are smaller if too many would overlap: down to 0, a single pixel. @param {Panel} _panel @param {number} _tile @param {number} side @returns {Group[]} */
   groupsOf(_panel, _tile, side) {
     const { ratio, marked, rings, data } = this
     let radius = Math.round(this.radiusFor(side) * ratio)
@@ -278,7 +278,7 @@ export class AllHeads extends AtlasPanels {
     this.reading.textContent = `${note.title}, ${what}, ${position}: ${note.lines.at(-1)?.[0]}`
   }
 
-  /** Opens the head in the middle after zooming, else the one with the outline of the keys. */
+  /** Opens the head in the middle after zooming, else the one with the keyboard's outline. */
   pressEnter() {
     const tile = this.canShrink ? this.inTheMiddle() : this.cursor
     if (tile >= 0) this.openHead(tile)

@@ -12,14 +12,14 @@ import { legendEntry, legendMark } from "./shades.js"
 /** @typedef {Panelled & {places: Float32Array, labels: string[], names: string[], colours: string[], held: number[], rightAngle: boolean, legend: boolean, canPick: boolean}} Data */
 
 const TILE = { minWidth: 210, maxWidth: 420, height: 212, share: 0.65, gap: 12 } // pixels, without the title; share of the width that is the height at least
-const LARGE = 470 // pixels: the height of a plane that is alone
+const LARGE = 470 // pixels: the height of a single plane
 const HEAD = { length: 8, width: 3.4 }
 const WIDTH = { plain: 2, quiet: 1.2, reached: 3.2 } // pixels
-const QUIET = 0.3 // opacity of arrows that have no label and are not held
+const QUIET = 0.3 // opacity of arrows without a label that are not held
 const COUNT = { width: 116, height: 20 } // pixels of the words in the corner
-const FEW = 3 // arrows that all get their label
-const MANY = 24 // arrows of which a tile has no room to name all
-const NAMED = 12 // of many: the longest, which have a label where one fits
+const FEW = 3 // up to so many arrows, all are labelled
+const MANY = 24 // with more arrows, a tile has no room to name all
+const NAMED = 12 // of many: the longest, which are labelled if there is room
 const SQUARE = 8 // pixels: the side of the right angle's mark, and the shortest dashed line that has one, times 1.5
 
 /** @extends {PanelsView<Data>} */
@@ -73,7 +73,7 @@ export class Arrows extends PanelsView {
       return clamp(((x - place.x) * across + (y - place.y) * down) / length, 0, 1)
     }
     return nearestItem(
-      byLength(place, this.data.count).reverse(), // of two that share their beginning the shorter one
+      byLength(place, this.data.count).reverse(), // if one lies along another, the shorter one
       (item) => place.x + along(item) * (place.xOf(item) - place.x),
       (item) => place.y + along(item) * (place.yOf(item) - place.y),
       x,
@@ -82,8 +82,8 @@ export class Arrows extends PanelsView {
     )
   }
 
-  /** The arrows that are coloured while the others are grey; if there are none, all. */
-  get lit() {
+  /** The arrows that are coloured while the others are grey; if empty, all are coloured. */
+  get highlighted() {
     const { canPick, held } = this.data
     return canPick && this.hover && this.hover.item >= 0 ? [this.hover.item] : held
   }
@@ -118,7 +118,7 @@ export class Arrows extends PanelsView {
     if (this.data.canPick) this.sendReport("pick", { arrows: [] })
   }
 
-  /** Hold an arrow, or add it to those held, or let go of one that is. @param {number} index @param {boolean} [adds] */
+  /** Hold an arrow, add it to the held ones, or release it. @param {number} index @param {boolean} [adds] */
   pick(index, adds = false) {
     const { held, canPick } = this.data
     if (!canPick) return
@@ -127,7 +127,7 @@ export class Arrows extends PanelsView {
     this.sendReport("pick", { arrows: isHeld ? others : [...(adds ? others : []), index] })
   }
 
-  /** The arrows that may have a label, the first in the first place: those held, then the longest. @param {Placement} place */
+  /** The arrows that may have a label, most important first: the held ones, then the longest. @param {Placement} place */
   namedIn(place) {
     const { held, count } = this.data
     return new Set([...held, ...byLength(place, count).slice(0, count > MANY ? NAMED : MANY)])
@@ -155,7 +155,7 @@ export class Arrows extends PanelsView {
 
   /** @param {Pen} pen @param {Panel} panel */
   drawPicture(pen, panel) {
-    const { data, theme, lit, hover } = this
+    const { data, theme, highlighted, hover } = this
     const { width, height } = panel.grid.box
     const place = /** @type {Placement} */ (this.placed(panel, panel.index))
     const named = this.namedIn(place)
@@ -163,13 +163,13 @@ export class Arrows extends PanelsView {
     strokeLine(pen, 0, place.y, width, place.y)
     strokeLine(pen, place.x, 0, place.x, height)
     /** @type {(item: number) => boolean} */
-    const isLit = (item) => !lit.length || lit.includes(item)
+    const isHighlighted = (item) => !highlighted.length || highlighted.includes(item)
     /** @type {(item: number) => number} */
-    const rank = (item) => Number(named.has(item)) + 2 * Number(lit.includes(item))
+    const rank = (item) => Number(named.has(item)) + 2 * Number(highlighted.includes(item))
     for (const item of [...this.items].sort((a, b) => rank(a) - rank(b))) {
-      const isQuiet = !named.has(item) && !(isLit(item) && lit.length)
+      const isQuiet = !named.has(item) && !(isHighlighted(item) && highlighted.length)
       const isReached = hover?.item === item && hover.panel === panel
-      const colour = isLit(item) ? data.colours[item] : theme.edge
+      const colour = isHighlighted(item) ? data.colours[item] : theme.edge
       const lineWidth = isReached ? WIDTH.reached : isQuiet ? WIDTH.quiet : WIDTH.plain
       Object.assign(pen, { strokeStyle: colour, fillStyle: colour, lineWidth })
       pen.globalAlpha = isQuiet ? QUIET : 1
@@ -177,7 +177,7 @@ export class Arrows extends PanelsView {
     }
     pen.globalAlpha = 1
     if (data.rightAngle) drawFoot(pen, place, theme.ink)
-    const bright = panel.labels.filter(({ item = -1 }) => isLit(item))
+    const bright = panel.labels.filter(({ item = -1 }) => isHighlighted(item))
     const dull = panel.labels.filter((label) => !bright.includes(label))
     for (const label of dull) paintLabels(pen, [{ ...label, colour: theme.ink }], theme, 0.7)
     paintLabels(pen, bright, theme)
@@ -190,7 +190,7 @@ export class Arrows extends PanelsView {
     super.report()
     this.panels.forEach(({ figure, labels }) => {
       figure.dataset.labels = labels.map(({ item }) => item).join(" ")
-      figure.dataset.lit = this.lit.join(" ")
+      figure.dataset.lit = this.highlighted.join(" ")
     })
   }
 }
@@ -201,7 +201,7 @@ function byLength({ x, y, xOf, yOf }, count) {
   return [...lengths.keys()].sort((a, b) => lengths[b] - lengths[a])
 }
 
-/** A label stands beside the tip, from the middle on; among few arrows also farther away, where it cannot be mistaken for another's. @param {number} x @param {number} y @param {boolean} isFew @returns {number[][]} */
+/** Places for a label beside the tip, outward from the origin; with few arrows also farther out, where no other arrow could be meant. @param {number} x @param {number} y @param {boolean} isFew @returns {number[][]} */
 function spotsBeside(x, y, isFew) {
   const turns = isFew ? [0, 0.6, -0.6, 1.2, -1.2, 1.9, -1.9, 2.6, -2.6] : [0, 0.6, -0.6, 1.2, -1.2]
   return (isFew ? [4, 12, 24] : [4, 12]).flatMap((away) =>
@@ -212,7 +212,7 @@ function spotsBeside(x, y, isFew) {
   )
 }
 
-/** From (x, y) so far across and down; a dot where that is nowhere. @param {Pen} pen @param {number} x @param {number} y @param {number} across @param {number} down */
+/** An arrow from (x, y), so far across and down; a dot if it has no length. @param {Pen} pen @param {number} x @param {number} y @param {number} across @param {number} down */
 function drawArrow(pen, x, y, across, down) {
   const length = Math.hypot(across, down)
   pen.beginPath()

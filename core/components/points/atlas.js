@@ -26,12 +26,12 @@ const PAN_KEY = 60 // pixels
 /** @extends {PointPanels<Data>} */
 export class AtlasPanels extends PointPanels {
   picked = -1 // a token
-  order = new Uint32Array(0) // queries and keys by chance, so that neither kind covers the other
+  order = new Uint32Array(0) // queries and keys in random order, so that neither kind covers the other
   marks = markPoints({ queries: 0, sentence: [], searching: false, matches: [] })
   /** @type {number[][]} */ marked = [] // points with each mark
   /** @type {number[]} */ clear = [] // points that have not faded
-  painted = 0 // times that points were painted
-  step = ZOOM.step // times that a button or key enlarges
+  painted = 0 // how often points were painted
+  step = ZOOM.step // factor by which a button or key enlarges
 
   /** @param {Component} component */
   constructor(component) {
@@ -58,7 +58,7 @@ export class AtlasPanels extends PointPanels {
     this.take(data, false, isNew)
   }
 
-  /** Marks, colours and what is said of them. @param {number} faded share of its colour that a faded point keeps */
+  /** Marks, colours, and the words about them. @param {number} faded share of its colour that a faded point keeps */
   mark(faded) {
     const { data, picked, order } = this
     this.marks = markPoints(data, picked)
@@ -74,7 +74,7 @@ export class AtlasPanels extends PointPanels {
     return this.data.unplaced[tile] ? null : super.placed(panel, tile)
   }
 
-  /** The nearest point, those that have not faded before others. @param {Panel} panel @param {number} tile @param {number} x @param {number} y @param {number} reach */
+  /** The nearest point, preferring those that have not faded. @param {Panel} panel @param {number} tile @param {number} x @param {number} y @param {number} reach */
   nearest(panel, tile, x, y, reach) {
     const place = this.placed(panel, tile)
     const nearest = place ? nearestItem(this.clear, place.xOf, place.yOf, x, y, reach) : -1
@@ -148,7 +148,7 @@ export class AtlasPanels extends PointPanels {
   }
 
   /**
-   * A token's query and key, joined; the one that is pointed at comes last.
+   * A token's query and key, joined; the one pointed at is drawn last.
    * @param {Pen} pen @param {Placement} place @param {number} point @param {{radius: number, pointed: number, lineWidth: number}} look in pixels; `pointed`: the radius of that one
    */
   drawPair(pen, { xOf, yOf }, point, { radius, pointed, lineWidth }) {

@@ -1,5 +1,5 @@
-// Queries and keys of one sentence or image, with lines. A point that is hovered or pinned shows only its own lines, in
-// every panel. Points of an image are drawn as its patches, beside the image itself.
+// Queries and keys of one sentence or image, with lines. A hovered or pinned point shows only its own lines, in every
+// panel. Points of an image are drawn as its patches, beside the image itself.
 
 import { clamp, el, windowFor } from "../shared/dom.js"
 import { photoOf } from "../shared/photo.js"
@@ -33,7 +33,7 @@ const RIM = { plain: 1, chosen: 2 } // pixels
 const FADED = 0.15
 const AXES = { height: 18, side: 6, opacity: 0.8 } // pixels: of the strip for names, beside them
 const MAX_LABELS = 150 // per panel
-const MAX_ENDS = 8 // of lines that are read
+const MAX_ENDS = 8 // of lines that are read aloud
 const READING = "Point at a dot for its lines, press to pin them."
 
 /** @extends {PointPanels<Data>} */
@@ -69,7 +69,7 @@ export class Clouds extends PointPanels {
     return this.data.shown
   }
 
-  /** Columns of panels, and pixels of one; beside or above the image, where there is one. */
+  /** Columns of panels, and the pixels of one; beside or above the image, if there is one. */
   sizePanels() {
     const { data, theme } = this
     const { minWidth, maxWidth } = data.grid ? WITH_IMAGE : PANEL
@@ -174,7 +174,7 @@ export class Clouds extends PointPanels {
     this.pin(-1)
   }
 
-  /** Pin a point; again, or -1: let go. @param {number} point */
+  /** Pin a point; again, or -1: release it. @param {number} point */
   pin(point) {
     const pinned = point === this.pinned ? -1 : point
     const { queries } = this.data
@@ -208,8 +208,8 @@ export class Clouds extends PointPanels {
     return this.lines[this.data.groups[index]]
   }
 
-  /** The points that are not faded: all, or that in focus and the other ends of its lines. @param {Panel} panel */
-  litIn(panel) {
+  /** The points that are not faded: all, or the one in focus and the other ends of its lines. @param {Panel} panel */
+  highlightedIn(panel) {
     const { focus } = this
     if (focus < 0) return new Set(this.data.shown)
     return new Set([
@@ -239,7 +239,7 @@ export class Clouds extends PointPanels {
   /** @param {Panel} panel @returns {Group[]} */
   groupsOf(panel) {
     const { ratio, focus, rings, data } = this
-    const lit = this.litIn(panel)
+    const highlighted = this.highlightedIn(panel)
     const red = redEnds(this.linesIn(panel))
     const plain = { radius: this.radiusOf(panel, -1) * ratio, rim: Math.round(RIM.plain * ratio) }
     if (this.pictures) Object.assign(plain, { radius: RADIUS.few * ratio })
@@ -251,19 +251,19 @@ export class Clouds extends PointPanels {
     /** @type {(isWanted: (point: number) => boolean) => number[]} */
     const shown = (isWanted) => data.shown.filter(isWanted)
     return [
-      { ...plain, points: shown((each) => !lit.has(each)), isFaded: true },
-      { ...plain, points: shown((each) => lit.has(each)), patch: patch(-1) },
-      { ...chosen, points: shown((each) => lit.has(each) && this.isChosen(each)) },
+      { ...plain, points: shown((each) => !highlighted.has(each)), isFaded: true },
+      { ...plain, points: shown((each) => highlighted.has(each)), patch: patch(-1) },
+      { ...chosen, points: shown((each) => highlighted.has(each) && this.isChosen(each)) },
       {
         ...chosen,
-        points: shown((each) => lit.has(each) && this.isChosen(each) && red.has(each)),
+        points: shown((each) => highlighted.has(each) && this.isChosen(each) && red.has(each)),
         ring: rings.alert,
       },
       ...(this.pictures ? [inFocus] : []),
     ]
   }
 
-  /** Labels of chosen tokens first, then of the ends of strong lines; of patches only that in focus and its partners. @param {Panel} panel */
+  /** Labels of chosen tokens first, then of the ends of strong lines; for patches only the one in focus and its partners. @param {Panel} panel */
   placeTexts(panel) {
     const { data, theme, pictures, focus } = this
     const { width, height } = panel.grid.box
@@ -273,7 +273,7 @@ export class Clouds extends PointPanels {
       for (const point of [from, to])
         strength[point] = Math.max(strength[point], weight + (isChosen ? 2 : 0))
     const red = redEnds(this.linesIn(panel))
-    const named = [...this.litIn(panel)]
+    const named = [...this.highlightedIn(panel)]
       .filter((point) => focus >= 0 || !pictures || pictures.patchOf(point) < 0)
       .sort((a, b) => strength[b] - strength[a] || a - b)
     const room = makeRoom(width, height - AXES.height)

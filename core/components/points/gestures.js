@@ -1,5 +1,5 @@
-// Pointer, wheel and pinch on an element, reported as pan, zoom, press and point. The page scrolls under a wheel that
-// nobody asked to zoom.
+// Pointer, wheel and pinch on an element, reported as pan, zoom, press and point. A wheel that does not zoom
+// scrolls the page.
 
 import { placeOf } from "../shared/dom.js"
 
@@ -29,7 +29,7 @@ export function listenGestures(node, act) {
   node.onpointermove = (event) => {
     const finger = fingers.get(event.pointerId)
     if (!finger) return act.point(event)
-    if (event.pointerType === "mouse" && !event.buttons) return void fingers.delete(event.pointerId) // it was let go outside
+    if (event.pointerType === "mouse" && !event.buttons) return void fingers.delete(event.pointerId) // it was released outside
     const now = placeOf(node, event)
     if (!hasMoved && Math.hypot(now.x - finger.from.x, now.y - finger.from.y) <= STILL) return
     if (!node.hasPointerCapture(event.pointerId)) node.setPointerCapture(event.pointerId)
@@ -55,7 +55,7 @@ export function listenGestures(node, act) {
   node.addEventListener("wheel", wheel, { passive: false })
 }
 
-/** Two fingers: what lies between them grows with their distance and moves with their middle. @param {Actions} act @param {Place} before @param {Place} now @param {Place} other */
+/** Two fingers: what is between them grows with their distance and moves with their middle. @param {Actions} act @param {Place} before @param {Place} now @param {Place} other */
 function pinch(act, before, now, other) {
   /** @type {(finger: Place) => number} */
   const distance = (finger) => Math.max(20, Math.hypot(finger.x - other.x, finger.y - other.y))

@@ -8,7 +8,7 @@ import { writeText } from "./labels.js"
 /** @import { Grid } from "../shared/photo.js" */
 /**
  * @typedef {object} Focus
- * @property {number[]} pair the patches of query and key in the strongest pair; -1 where it is none
+ * @property {number[]} pair the patches of query and key in the strongest pair; -1 for no patch
  * @property {{patch: number, isKey: boolean}[]} patches of all queries in focus, then of keys
  * @property {string[]} names of the pair
  * @property {number} weight attention of the pair
@@ -17,7 +17,7 @@ import { writeText } from "./labels.js"
 
 const PAIR = { height: 92, side: 52, top: 10 } // pixels of the strip below the image
 const ON_LINE = /** @type {const} */ ({ textBaseline: "alphabetic" })
-const SHADE = 0.62 // of the paper over patches that are not in focus
+const SHADE = 0.62 // opacity of the paper over patches that are not in focus
 const BORDER = { own: 3, other: 1.5 } // pixels
 
 export class ImageMap {
@@ -27,7 +27,7 @@ export class ImageMap {
   width = 0
   height = 0
 
-  /** @param {HTMLElement} before what it stands behind, where there is an image @param {(patch: number) => void} onPoint -1 for none @param {(patch: number) => void} onPress */
+  /** @param {HTMLElement} before the element that it follows, if there is an image @param {(patch: number) => void} onPoint -1 for none @param {(patch: number) => void} onPress */
   constructor(before, onPoint, onPress) {
     this.before = before
     this.figure = el(null, "figure", "map")

@@ -1,4 +1,4 @@
-// Texts beside points, none over another: first come, first served.
+// Texts beside points, without overlaps: first come, first served.
 
 import { clamp } from "../shared/dom.js"
 
@@ -6,14 +6,14 @@ import { clamp } from "../shared/dom.js"
 /** @import { Pen } from "../shared/dom.js" */
 /**
  * @typedef {ReturnType<typeof makeRoom>} Room
- * @typedef {{x: number, y: number, radius: number, text: string, colour: string, spots?: number[][], item?: number}} Label a point, what is free around it, the text beside it, where that may stand if not as `SPOTS` say, and its number
+ * @typedef {{x: number, y: number, radius: number, text: string, colour: string, spots?: number[][], item?: number}} Label a point, what is free around it, the text beside it, where that may be if not as in `SPOTS`, and its number
  * @typedef {Label & {left: number, top: number, width: number}} Placed
  */
 
 const HEIGHT = 14 // pixels of a text
 const CELL = 2 // pixels of a side of what is taken or free
 const GAP = 2 // pixels between a point and its text
-// Where a text may stand, the best first: directions to the right and down from the point, and, if given, pixels away from it.
+// Where a text may be, best first: directions to the right and down from the point, and, if given, pixels away from it.
 const SPOTS = [
   [0, -1],
   [0, 1],
@@ -25,7 +25,7 @@ const SPOTS = [
   [-1, 1],
 ]
 
-/** A picture in small cells, each taken or free. @param {number} pictureWidth @param {number} pictureHeight */
+/** A picture divided into small cells, each taken or free. @param {number} pictureWidth @param {number} pictureHeight */
 export function makeRoom(pictureWidth, pictureHeight) {
   const [across, down] = [pictureWidth, pictureHeight].map((side) => Math.ceil(side / CELL) + 1)
   const cells = new Uint8Array(across * down)
@@ -75,14 +75,14 @@ export function placeLabels(room, labels, max, pen, theme) {
   return placed
 }
 
-/** Text that reads on any picture. @param {Pen} pen @param {string} text @param {number} x @param {number} y @param {string} paper @param {string} colour */
+/** Text that is legible on any picture. @param {Pen} pen @param {string} text @param {number} x @param {number} y @param {string} paper @param {string} colour */
 export function outlineText(pen, text, x, y, paper, colour) {
   Object.assign(pen, { lineJoin: "round", strokeStyle: paper, fillStyle: colour })
   pen.strokeText(text, x, y)
   pen.fillText(text, x, y)
 }
 
-/** A text on a plain ground, around (x, y) unless `look` says otherwise. @param {Pen} pen @param {string} text @param {number} x @param {number} y @param {Theme} theme @param {Partial<Pen>} [look] */
+/** A text on a plain background, around (x, y) unless `look` says otherwise. @param {Pen} pen @param {string} text @param {number} x @param {number} y @param {Theme} theme @param {Partial<Pen>} [look] */
 export function writeText(pen, text, x, y, { font, ink }, look) {
   const plain = { font: `12px ${font}`, textAlign: "center", textBaseline: "middle" }
   Object.assign(pen, { fillStyle: ink, ...plain, ...look })

@@ -28,8 +28,8 @@ export const LOOKS = {
 }
 
 /**
- * For each head its lines between points that are shown, the strongest last. They look as AttentionViz has it: red where a
- * chosen source's strongest key is a chosen target.
+ * For each head its lines between points that are shown, the strongest last. They look as in AttentionViz: red if a chosen
+ * source's strongest key is a chosen target.
  * @param {{lines: Float32Array, lineCounts: number[], queries: number, sources?: number[], targets?: number[], shown?: number[]}} data
  */
 export function readLines({ lines, lineCounts, queries, sources, targets, shown }) {
@@ -48,7 +48,7 @@ export function readLines({ lines, lineCounts, queries, sources, targets, shown 
   })
 }
 
-/** The lines that a point has, all if there is none. @param {Line[]} lines @param {number} point */
+/** The lines of a point; all lines if there is no point. @param {Line[]} lines @param {number} point */
 export function linesOf(lines, point) {
   return point < 0 ? lines : lines.filter(({ from, to }) => from === point || to === point)
 }
@@ -60,7 +60,7 @@ export function endsOf(lines, point, names) {
     .reverse()
 }
 
-/** Lines; those of the point in focus, if there is one, stand out. @param {Pen} pen @param {Placement} place @param {Line[]} lines @param {Theme} theme @param {number} focus */
+/** Draw lines; those of the point in focus, if any, are emphasised. @param {Pen} pen @param {Placement} place @param {Line[]} lines @param {Theme} theme @param {number} focus */
 export function drawLines(pen, { xOf, yOf }, lines, theme, focus) {
   for (const line of lines.toSorted((a, b) => a.look.layer - b.look.layer)) {
     const { from, to, weight, look } = line

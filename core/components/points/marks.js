@@ -1,4 +1,4 @@
-// What sets points of a cloud apart (search, the picked sentence), the lines of that sentence, and words about them. Pure.
+// What highlights points of a cloud (a search, the picked sentence), that sentence's lines, and words about them. Pure.
 
 import { css } from "../shared/scales.js"
 import { endsOf, linesOf } from "./lines.js"
@@ -11,7 +11,7 @@ import { inContext, startNear } from "./texts.js"
 
 export const MARK = { none: 0, faded: 1, match: 2, sentence: 3, picked: 4 } // by importance
 
-/** The mark of each point, queries first; how many tokens are found. @param {{queries: number, sentence: ArrayLike<number>, searching: boolean, matches: ArrayLike<number>}} data @param {number} [picked] token */
+/** The mark of each point, queries first, and how many tokens a search found. @param {{queries: number, sentence: ArrayLike<number>, searching: boolean, matches: ArrayLike<number>}} data @param {number} [picked] token */
 export function markPoints({ queries, sentence, searching, matches }, picked = -1) {
   const own = picked >= 0 ? sentence[picked] : -1
   const of = Uint8Array.from({ length: 2 * queries }, (_, i) => {
@@ -25,7 +25,7 @@ export function markPoints({ queries, sentence, searching, matches }, picked = -
   return { of, found, apart: of.filter((mark) => mark === MARK.match).length }
 }
 
-/** Every number below `count` once, in an order without meaning that is always the same. @param {number} count */
+/** Every number below `count` once, in an arbitrary but fixed order. @param {number} count */
 export function shuffled(count) {
   const order = Uint32Array.from({ length: count }, (_, i) => i)
   let seed = 12345

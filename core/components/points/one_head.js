@@ -19,7 +19,7 @@ import { countLabels, shortened } from "./texts.js"
 const STAGE = { maxHeight: 600, minHeight: 360, share: 0.75, ofWindow: 0.54 } // pixels; height as a share of the width, and of the browser's window
 const FADED = { strong: 0.16, weak: 0.4 } // share of its colour that a faded point keeps: beside what was found, beside a sentence
 const GROWTH = [0, 0, 1, 1.5, 3] // pixels that a mark adds to the radius
-const MAX_RINGED = 500 // points with a dark ring; where more stand out, all have a rim of the paper's colour
+const MAX_RINGED = 500 // points with a dark ring; if more are highlighted, all have a rim of the paper's colour
 const SPRITE = { from: 3.8, half: 1.7, frame: 2 } // radius from which patches are drawn as themselves; their half side, by the radius
 const LABELS = { maxTries: 1000, maxPlain: 150, maxMarked: 160, pixels: 26000 } // pixels of the picture for each label of the whole cloud
 const HINT = {
@@ -90,13 +90,13 @@ export class OneHead extends AtlasPanels {
       : null
   }
 
-  /** In pixels of the page, by the room that each point has. @param {Panel} panel */
+  /** The radius in CSS pixels, by the room that each point has. @param {Panel} panel */
   radiusIn({ grid, view }) {
     const room = Math.min(grid.box.width, grid.box.height) / Math.sqrt(Math.max(this.data.count, 1))
     return Math.min(6, Math.max(1.5, 0.36 * room) * Math.max(1, view.zoom) ** 0.3)
   }
 
-  /** Whether patches are drawn as themselves: where there is room. @param {Panel} panel */
+  /** Whether patches are drawn as themselves, which needs room. @param {Panel} panel */
   showsPictures(panel) {
     return this.pictures !== null && this.radiusIn(panel) >= SPRITE.from
   }
@@ -138,7 +138,7 @@ export class OneHead extends AtlasPanels {
     this.pick(-1)
   }
 
-  /** Pick a token; again, or -1: let go. @param {number} token */
+  /** Pick a token; again, or -1: release it. @param {number} token */
   pick(token) {
     const picked = token === this.picked ? -1 : token
     if (picked === this.picked) return
@@ -148,7 +148,7 @@ export class OneHead extends AtlasPanels {
     this.draw(true)
   }
 
-  /** Labels of points that stand out, the most important first, then of the rarest. @param {Panel} panel */
+  /** Labels of highlighted points, the most important first, then of the rarest labels. @param {Panel} panel */
   placeTexts(panel) {
     const { pen, grid, view } = panel
     const { width, height } = grid.box
@@ -171,7 +171,7 @@ export class OneHead extends AtlasPanels {
         text: shortened(this.data.names[point]),
         colour: point < this.data.queries ? this.theme.query : this.theme.key,
       }))
-    const some = ((width * height) / LABELS.pixels) * Math.max(1, view.zoom) ** 0.7 // few over the whole cloud, more on the way in
+    const some = ((width * height) / LABELS.pixels) * Math.max(1, view.zoom) ** 0.7 // few over the whole cloud, more when zoomed in
     const plain = Math.min(LABELS.maxPlain, Math.round(some))
     panel.labels = [
       ...placeLabels(room, labels.slice(0, marked), LABELS.maxMarked, pen, this.theme),

@@ -1,5 +1,5 @@
-// Panels side by side, each a picture on one canvas: a tile of points or arrows, or many tiles. Here is what all of them
-// have in common: their size, the window that is moved and enlarged, what is pointed at or reached by keys, and its words.
+// Panels side by side, each a picture on one canvas: a tile of points or arrows, or many tiles. What all of them share
+// is here: their size, the window that is moved and enlarged, what is pointed at or reached by keys, and words about it.
 
 import { setAttrs, el, makeTip, placeOf, ratioOf, sizeCanvas, zoomOf } from "../shared/dom.js"
 import { ARROWS } from "../shared/focus.js"
@@ -17,15 +17,15 @@ import { freeGrid, resizedView, tileAt, wholeView } from "./viewport.js"
 /** @import { Grid } from "./viewport.js" */
 /**
  * @typedef {{titles: string[], captions?: string[], notes?: string[][], places: Float32Array | Uint16Array, count: number}} Panelled
- * places: of each tile so many points, x and y; captions: beside titles; notes: below a panel
+ * places: x and y of `count` points per tile; captions: beside titles; notes: below a panel
  * @typedef {Square & {wide: number, high: number}} Plane the part of a plane that has points
  * @typedef {{index: number, figure: HTMLElement, title: HTMLElement, caption: HTMLElement, canvas: HTMLCanvasElement,
  *   notes: HTMLElement, grid: Grid, view: any, pen: Pen, labels: Placed[]}} Panel `index`: of its first tile
- * @typedef {{panel: Panel, tile: number, item: number}} Hover a point or an arrow of a tile; -1 beside all of them
+ * @typedef {{panel: Panel, tile: number, item: number}} Hover a point or an arrow of a tile; -1 if none is near
  * @typedef {{title: string, lines: (string | null)[][]}} Note
  */
 
-const MAX_RATIO = 2 // device pixels per pixel: more take time and show nothing
+const MAX_RATIO = 2 // device pixels per CSS pixel: more cost time and show nothing
 
 /** @template {Panelled} Data */
 export class PanelsView extends View {
@@ -49,7 +49,7 @@ export class PanelsView extends View {
     this.tip = makeTip(this.root)
   }
 
-  /** New data; what is pointed at stays where items are the same, and the window, unless all of it is new. @param {Data} data @param {boolean} isSame @param {boolean} isNew */
+  /** Take new data; the item pointed at stays if the items are the same, and the window unless everything is new. @param {Data} data @param {boolean} isSame @param {boolean} isNew */
   take(data, isSame, isNew) {
     const { hover } = this
     Object.assign(this, { data, hover: isSame ? hover : null })
@@ -100,12 +100,12 @@ export class PanelsView extends View {
     return freeGrid(this.planes[index], { width, height }, this.margin)
   }
 
-  /** What is seen at first. @param {Grid} grid */
+  /** The initial view. @param {Grid} grid */
   firstView(grid) {
     return wholeView(grid)
   }
 
-  /** What a picture is for those who do not see it. @abstract @param {number} _index @returns {string} */
+  /** The description of a picture for screen readers. @abstract @param {number} _index @returns {string} */
   labelOf(_index) {
     return ""
   }
@@ -147,13 +147,13 @@ export class PanelsView extends View {
     return false
   }
 
-  /** Where a tile of a panel lies. @param {Panel} panel @param {number} tile */
+  /** Where a tile of a panel is. @param {Panel} panel @param {number} tile */
   spotOf({ index, grid }, tile) {
     const number = tile - index
     return { row: Math.floor(number / grid.columns), column: number % grid.columns }
   }
 
-  /** Where the points of a tile lie; null while it has none. @param {Panel} panel @param {number} tile @returns {Placement | null} */
+  /** Where the points of a tile are; null while it has none. @param {Panel} panel @param {number} tile @returns {Placement | null} */
   placed(panel, tile) {
     const { places, count } = this.data
     const spot = this.spotOf(panel, tile)
@@ -199,12 +199,12 @@ export class PanelsView extends View {
     this.say()
   }
 
-  /** Whether points and labels look otherwise while one is pointed at. */
+  /** Whether points and labels look different while one is pointed at. */
   get isRestyledByHover() {
     return false
   }
 
-  /** What is beside the pointer; null for nothing. @abstract @param {Hover} _hover @returns {Note | null} */
+  /** The note beside the pointer; null for none. @abstract @param {Hover} _hover @returns {Note | null} */
   noteOf(_hover) {
     return null
   }
@@ -212,7 +212,7 @@ export class PanelsView extends View {
   /** What is read aloud. @abstract */
   say() {}
 
-  /** Where an item lies in the browser's window. @param {Hover} hover */
+  /** Where an item is in the browser's window. @param {Hover} hover */
   clientOf({ panel, tile, item }) {
     const place = this.placed(panel, tile)
     const { left, top } = panel.canvas.getBoundingClientRect()
@@ -246,7 +246,7 @@ export class PanelsView extends View {
   /** @abstract @param {Panel} _panel */
   pressEnter(_panel) {}
 
-  /** Let go of what is pointed at and picked. */
+  /** Release what is pointed at and picked. */
   release() {
     this.point(null)
   }
@@ -272,13 +272,13 @@ export class PanelsView extends View {
     this.drawPicture(pen, panel)
   }
 
-  /** Where labels stand, until points move again. @abstract @param {Panel} _panel */
+  /** Where labels are, until points move again. @abstract @param {Panel} _panel */
   placeTexts(_panel) {}
 
   /** @abstract @param {Pen} _pen @param {Panel} _panel */
   drawPicture(_pen, _panel) {}
 
-  /** What tests read: pixels of a unit, and what lies in the middle. */
+  /** What tests read: pixels per unit, and what is in the middle. */
   report() {
     for (const panel of this.panels) {
       const place = this.placed(panel, panel.index)

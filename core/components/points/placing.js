@@ -1,4 +1,4 @@
-// Where the points of a tile lie on the screen. Pure.
+// Where the points of a tile are on the screen. Pure.
 
 import { tileSpot } from "./viewport.js"
 
@@ -8,7 +8,7 @@ import { tileSpot } from "./viewport.js"
  * @typedef {ReturnType<typeof placeTile>} Placement
  */
 
-const THINNEST = 0.02 // share of the side that a cloud takes which is a line
+const THINNEST = 0.02 // smallest share of the side that a cloud takes, as for a line
 const MARGIN = { share: 0.05, min: 2 } // of a tile's side, around its points; pixels
 
 /** The square around some points, and the shares of its side that they take. @param {ArrayLike<number>} places x and y of each @param {Iterable<number>} items @returns {Square & {wide: number, high: number}} */
@@ -28,7 +28,7 @@ export function squareAround(places, items) {
   return { x, y, size, wide, high: tall }
 }
 
-/** A tile's points in pixels, the first of which is number `first` of `places`. @param {View} view @param {Grid} grid @param {Tile} tile @param {Square} square @param {ArrayLike<number>} places @param {number} first */
+/** A tile's points in pixels, starting with number `first` of `places`. @param {View} view @param {Grid} grid @param {Tile} tile @param {Square} square @param {ArrayLike<number>} places @param {number} first */
 export function placeTile(view, grid, { row, column }, square, places, first) {
   const { left, top, side } = tileSpot(view, grid, row, column)
   const margin = grid.isFree ? 0 : Math.max(MARGIN.min, side * MARGIN.share)

@@ -22,7 +22,7 @@ import { seenPart, tileSpot, tilesInView } from "./viewport.js"
  * points that look alike, in the canvas' pixels: a rim of the paper's colour, or a ring; patches as themselves
  */
 
-/** What is sent, and what is worked out once. @template {Sent} Data @param {Data} sent @returns {Data & Derived} */
+/** What is sent, and what is computed from it once. @template {Sent} Data @param {Data} sent @returns {Data & Derived} */
 export function completed(sent) {
   const { labels, keyLabels, shades, tones } = sent
   const names = [...labels, ...(keyLabels ?? labels)]
@@ -57,7 +57,7 @@ export class PointPanels extends PanelsView {
     this.rings = { paper: packedColour(paper), ink, alert }
   }
 
-  /** The groups of points in a tile, those that stand out last. @abstract @param {Panel} _panel @param {number} _tile @param {number} _side of the tile @returns {Group[]} */
+  /** The groups of points in a tile, highlighted ones last. @abstract @param {Panel} _panel @param {number} _tile @param {number} _side of the tile @returns {Group[]} */
   groupsOf(_panel, _tile, _side) {
     return []
   }
@@ -70,7 +70,7 @@ export class PointPanels extends PanelsView {
         visit(index + row * grid.columns + column, tileSpot(view, grid, row, column))
   }
 
-  /** Points as pixels, again only if they have changed. @param {Panel} panel */
+  /** Draw points as pixels, again only if they have changed. @param {Panel} panel */
   drawPoints(panel) {
     const { raster, ratio, isStale } = this
     const { pen, canvas, grid } = panel

@@ -1,4 +1,4 @@
-// Points and arrows in panels: each kind of data has its view, all of which are panels.
+// Points and arrows in panels: each kind of data has its own view of panels.
 
 import { unpack } from "../shared/packed.js"
 import { mount } from "../shared/view.js"

@@ -1,5 +1,5 @@
-// Many thousand points a frame, drawn as pixels: without a graphics card the paths of a canvas are ten times as slow.
-// A raster holds no points; whoever draws visits them again.
+// Many thousand points per frame, drawn as pixels: without a graphics card, canvas paths are ten times slower.
+// A raster stores no points; the caller visits them again in every frame.
 
 import { ctx2d } from "../shared/dom.js"
 
@@ -11,9 +11,9 @@ import { ctx2d } from "../shared/dom.js"
  */
 
 const SMOOTH = 3 // pixels of a radius from which edges are smooth
-const FULL = 255 // cover of a pixel that lies inside
+const FULL = 255 // cover of a pixel that is fully inside
 
-/** The pixels of a point around its middle, as dx, dy and how far it covers them, up to 255: a disc for a query, a diamond for a key. @param {boolean} isKey @param {number} radius in pixels @returns {Int16Array} */
+/** The pixels of a point around its middle, as dx, dy and cover up to 255: a disc for a query, a diamond for a key. @param {boolean} isKey @param {number} radius in pixels @returns {Int16Array} */
 export function pixelsOf(isKey, radius) {
   const reach = isKey ? Math.round(radius * 1.35) : radius
   const parts = radius >= SMOOTH ? [-0.375, -0.125, 0.125, 0.375] : [0]
@@ -57,7 +57,7 @@ export function makeRaster(canvas) {
       shapes.set(name, shape)
       return shape
     },
-    /** One point, cut off at the box. Allocates nothing: all points of all tiles pass here in every frame. @param {number} x @param {number} y @param {Shape} shape @param {number} colour @param {Box} box */
+    /** One point, clipped to the box. Allocates nothing: all points of all tiles pass here in every frame. @param {number} x @param {number} y @param {Shape} shape @param {number} colour @param {Box} box */
     stamp(x, y, { pixels: own, steps, reach }, colour, box) {
       const cx = Math.floor(x + 0.5),
         cy = Math.floor(y + 0.5),
@@ -80,7 +80,7 @@ export function makeRaster(canvas) {
       }
     },
     /**
-     * A small picture in a frame, round for a query and square for a key, cut off at the box.
+     * A small picture in a frame, round for a query and square for a key, clipped to the box.
      * @param {number} x @param {number} y its middle @param {boolean} isKey @param {{pixels: ArrayLike<number>, from: number, stride: number, side: number}} rgb bytes of many
      * pictures, where its own begin, the pixels of a row of them, and its side @param {number} half of its width in the canvas' pixels @param {number} frame width of the frame
      * @param {number} colour of the frame @param {Box} box
@@ -107,7 +107,7 @@ export function makeRaster(canvas) {
   }
 }
 
-/** A share of a colour, `cover` of 255, over what a pixel has; nothing is there where its opacity is 0. @param {Uint32Array} pixels @param {number} at @param {number} colour @param {number} cover */
+/** Blend a share of a colour, `cover` of 255, over a pixel, which is empty if its opacity is 0. @param {Uint32Array} pixels @param {number} at @param {number} colour @param {number} cover */
 function put(pixels, at, colour, cover) {
   if (cover === FULL) {
     pixels[at] = colour

@@ -1,4 +1,4 @@
-// The legend of colours that keep queries and keys apart.
+// The legend of colours, with queries and keys apart.
 
 import { el } from "../shared/dom.js"
 import { css } from "../shared/scales.js"

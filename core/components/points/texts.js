@@ -17,12 +17,12 @@ function bare(label) {
     .toLowerCase()
 }
 
-/** Lower case, unless that moves letters. @param {string} text */
+/** Lower case, unless that changes the length. @param {string} text */
 function lowered(text) {
   return text.toLowerCase().length === text.length ? text.toLowerCase() : text
 }
 
-/** Where a token starts: where its letters follow about as many words. -1 if nowhere. @param {string} text @param {string} label @param {number} position */
+/** Where a token starts: where its letters come after about `position` words; -1 if nowhere. @param {string} text @param {string} label @param {number} position */
 export function startNear(text, label, position) {
   const [lower, wanted] = [lowered(text), bare(label)]
   let [error, nearest] = [Infinity, -1]
@@ -37,7 +37,7 @@ export function startNear(text, label, position) {
   return nearest
 }
 
-/** The words around a token, which is put in brackets; the beginning of the text where the token is nowhere (start -1). @param {string} text @param {string} label @param {number} start */
+/** The words around a token, which is put in brackets; the beginning of the text if it was not found (start -1). @param {string} text @param {string} label @param {number} start */
 export function inContext(text, label, start) {
   const [first, end] = start < 0 ? [0, 0] : [start, start + bare(label).length]
   const from = Math.max(0, first - REACH)

@@ -1,5 +1,5 @@
-// A grid of square tiles seen through a window: where each tile lies, which tile is at a place, how the view moves. A head
-// alone is a grid of one tile that may leave the window. Pure.
+// A grid of square tiles seen through a window: where each tile is, which tile is at a place, how the view moves. A single
+// head is a grid of one tile that may leave the window. Pure.
 
 import { clamp } from "../shared/dom.js"
 
@@ -13,7 +13,7 @@ import { clamp } from "../shared/dom.js"
  */
 
 export const ZOOM = { step: 1.6, windows: 4 } // a click's factor; the side of the largest tile, in windows
-const FREE = { min: 0.5, max: 80, shift: 1.8 } // zoom; how far the middle of the window may lie from that of the tile, in halves of its side
+const FREE = { min: 0.5, max: 80, shift: 1.8 } // zoom; how far the middle of the window may be from the middle of the tile, in halves of its side
 
 /** The largest tiles with which all rows and columns fit; a window no taller than they need. @param {Rows} rows @param {number} columns @param {Box} box @param {number} minHeight @returns {Grid} */
 export function gridFor({ tops, high }, columns, box, minHeight) {
@@ -27,7 +27,7 @@ export function gridFor({ tops, high }, columns, box, minHeight) {
   }
 }
 
-/** One tile in the middle of a window, in which these shares of its side shall fit. @param {{wide: number, high: number}} shares @param {{width: number, height: number}} window @param {{x: number, y: number}} margin @returns {Grid} */
+/** One tile in the middle of a window, sized so that these shares of its side fit. @param {{wide: number, high: number}} shares @param {{width: number, height: number}} window @param {{x: number, y: number}} margin @returns {Grid} */
 export function freeGrid({ wide, high }, { width, height }, margin) {
   const pitch = Math.min(
     Math.max(width - 2 * margin.x, 1) / Math.max(wide, 1e-6),
@@ -76,7 +76,7 @@ export function panBy(view, grid, dx, dy) {
   return clampView({ ...view, x: view.x - dx, y: view.y - dy }, grid)
 }
 
-/** Larger by a factor; what is at (x, y) stays there. @param {View} view @param {Grid} grid @param {number} factor @param {number} x @param {number} y */
+/** Zoomed by a factor around (x, y), which stays in place. @param {View} view @param {Grid} grid @param {number} factor @param {number} x @param {number} y */
 export function zoomAt(view, grid, factor, x, y) {
   const { zoom } = clampView({ ...view, zoom: view.zoom * factor }, grid)
   const growth = zoom / view.zoom
@@ -87,7 +87,7 @@ export function zoomAt(view, grid, factor, x, y) {
   )
 }
 
-/** The same view of a grid that has another size: what was in the middle stays there. @param {View} view @param {Grid} before @param {Grid} grid */
+/** The same view of a grid with another size: the middle stays in the middle. @param {View} view @param {Grid} before @param {Grid} grid */
 export function resizedView({ zoom, x, y }, before, grid) {
   const growth = grid.pitch / before.pitch
   const [across, down] = [before.box.width / 2, before.box.height / 2]
@@ -145,7 +145,7 @@ export function middleTile(view, grid) {
   return tileAt(view, grid, grid.box.left + grid.box.width / 2, grid.box.top + grid.box.height / 2)
 }
 
-/** The part of a tile that lies in the window. @param {Spot} spot @param {Grid} grid */
+/** The part of a tile that is in the window. @param {Spot} spot @param {Grid} grid */
 export function seenPart({ left, top, side }, { box, isFree }) {
   if (isFree) return { left: 0, top: 0, right: box.width, bottom: box.height }
   return {

@@ -1,4 +1,4 @@
-"""A button that shows the picture of a page alone, as large as the window; with the link's code."""
+"""A button that shows a page's picture alone, as large as the window, and the link's code."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _KEY, _MAX_ZOOM = "present", 8.0
 
 
 def wants_code() -> bool:
-    """Whether somebody has asked for the code of the link, full screen."""
+    """Whether somebody has asked to see the link's code full screen."""
     return as_mapping(st.session_state.get(_KEY)).get("asked") is True
 
 
 def present_zoom() -> float:
-    """How many times as large everything is drawn; 1 unless a picture is presented."""
+    """How many times larger everything is drawn; 1 unless a picture is presented."""
     zoom = as_mapping(st.session_state.get(_KEY)).get("zoom")
     return min(float(zoom), _MAX_ZOOM) if isinstance(zoom, int | float) and zoom > 1 else 1.0
 

@@ -1,10 +1,10 @@
-// How large a presented picture is drawn: as large as it fits in the window, found by halving. Pure.
+// How large a presented picture is drawn: as large as fits in the window, found by bisection. Pure.
 
 const LARGEST = { width: 960, height: 540 } // pixels of the smallest page: 13-pixel words become 26 on a projector
-const SMALLEST = 0.75 // of the largest zoom; what is higher than the window then goes on below it
-const STEP = 0.05 // of zoom: less is not worth drawing everything anew
-const OTHER = 0.05 // of the window's height: as much more or less is another picture, not another number in it
-const LINE = 0.01 // of the window's height: a picture that has moved up by more has lost what stood above it
+const SMALLEST = 0.75 // of the largest zoom; a picture that is then taller than the window continues below it
+const STEP = 0.05 // of zoom: less is not worth redrawing everything
+const OTHER = 0.05 // of the window's height: a change this large is another picture, not another number in it
+const LINE = 0.01 // of the window's height: if a picture has moved up by more, what was above it is gone
 
 /** @typedef {{top: number, bottom: number, address: string}} Seen where a picture begins and ends, in shares of the window's height */
 
@@ -14,13 +14,13 @@ export function limits(width, height) {
   return { min: Math.max(1, SMALLEST * largest), max: Math.max(1, largest) }
 }
 
-/** The search for the zoom, which begins anew where the picture is another, or what stood above it is gone. */
+/** The search for the zoom, which starts again if the picture changes or what was above it is gone. */
 export class Search {
   failed = Infinity // the smallest zoom at which the picture was too high
   /** @type {Seen & {zoom: number}} */ rest = { top: 0, bottom: 0, address: "", zoom: 0 } // when it rested last
   address = "" // of what was judged last
 
-  /** The zoom to try next; the same where the search rests. @param {number} zoom of now @param {Seen} seen at it @param {{min: number, max: number}} range */
+  /** The zoom to try next; the same if the search is at rest. @param {number} zoom of now @param {Seen} seen at it @param {{min: number, max: number}} range */
   next(zoom, seen, range) {
     const { rest } = this
     const isOther = seen.address !== this.address && Math.abs(seen.bottom - rest.bottom) > OTHER
@@ -35,7 +35,7 @@ export class Search {
 }
 
 /**
- * The zoom to try next; the same where the search is over.
+ * The zoom to try next; the same if the search is over.
  * @param {number} zoom of now @param {number} filled share of the window's height that the picture takes at it
  * @param {number} failed the smallest zoom at which the picture was too high @param {{min: number, max: number}} range
  */

@@ -8,7 +8,7 @@ const PATIENCE = { view: 60, server: 300 } // milliseconds without a change unti
 const PICTURES = ["PlotlyChart", "BidiComponentRegular", "BidiComponentIsolated", "DataFrame"]
   .map((kind) => `[data-testid=stMain] [data-testid=st${kind}]`)
   .join()
-const CONTROL = 90 // pixels: what is lower is no picture
+const CONTROL = 90 // pixels: anything lower is not a picture
 const ROW = "[data-testid=stHorizontalBlock]"
 const EDGE = 10 // pixels below the picture
 const QR = 0.92 // of the window
@@ -64,7 +64,7 @@ class Present {
   update({ data: { code }, setStateValue }) {
     this.send = setStateValue
     if (isOn() && this.zoom === 1)
-      this.show(true) // it stays from page to page
+      this.show(true) // presenting goes on from page to page
     else this.follow()
     this.sheet.hidden = !this.isAsked || !code
     if (!this.sheet.hidden) {
@@ -97,7 +97,7 @@ class Present {
     this.follow()
   }
 
-  /** Judge the picture when anything on the page has changed its size. */
+  /** Judge the picture again when the page's content changes size. */
   follow() {
     this.changes.disconnect()
     const page = document.querySelector("[data-testid=stMainBlockContainer]")
@@ -120,7 +120,7 @@ class Present {
     if (zoom !== this.zoom) this.enlarge(zoom)
   }
 
-  /** Charts are drawn anew by the server: they measure the screen. @param {number} zoom */
+  /** Enlarge the page, and tell the server, which redraws charts: they measure the screen. @param {number} zoom */
   enlarge(zoom) {
     this.zoom = zoom
     document.documentElement.style.setProperty("--present-zoom", String(zoom))
@@ -131,7 +131,7 @@ class Present {
     }, PATIENCE.server)
   }
 
-  /** The server makes the code when it is asked for. @param {boolean} asked */
+  /** The server makes the code on request. @param {boolean} asked */
   ask(asked) {
     this.isAsked = asked
     if (!asked) this.sheet.hidden = true
@@ -157,7 +157,7 @@ function isRunning() {
 }
 
 /**
- * Where the first picture begins and ends, with what stands beside it and what its views scroll, in shares of the
+ * Where the first picture begins and ends, including what is beside it and what its views scroll, in shares of the
  * window's height; null before there is one.
  */
 function placeOfPicture() {

@@ -1,5 +1,5 @@
-// Controls that look like the app's own: segments, switches, and steppers with keys that work wherever nothing else listens
-// to them: Layer < 4 >  Head < 2 >. Each is {node, sync}.
+// Controls that look like the app's own: segments, switches, and steppers (Layer < 4 >  Head < 2 >) whose keys work
+// wherever nothing else uses them. Each is {node, sync}.
 
 import { setAttrs, el } from "./dom.js"
 
@@ -8,14 +8,14 @@ import { setAttrs, el } from "./dom.js"
 /** @typedef {Partial<Record<Key, [string, string][]>>} Choices each option with its text; summaries come before the numbers */
 /** @typedef {Record<Key, number>} Step */
 
-/** A line for a control after its label. @param {string} label */
+/** A row for a control, with its label. @param {string} label */
 export function labelled(label) {
   const node = el(null, "div", "control")
   el(node, "span", "control-label", label)
   return node
 }
 
-/** One of several. @param {string} label @param {{value: string, label: string, title: string, disabled?: boolean}[]} options @param {(value: string) => void} onPick */
+/** A choice of one option. @param {string} label @param {{value: string, label: string, title: string, disabled?: boolean}[]} options @param {(value: string) => void} onPick */
 export function makeSegments(label, options, onPick) {
   const node = labelled(label)
   const group = setAttrs(el(node, "div", "segments"), { role: "radiogroup", "aria-label": label })
@@ -59,7 +59,7 @@ export function makeSwitch(label, title, onChange) {
 
 /** @type {Key[]} */
 const KEYS_OF_PLACE = ["layer", "head"]
-// A clicker sends Page Up and Page Down: it walks through all heads.
+// A presentation clicker sends Page Up and Page Down: it steps through all heads.
 /** @type {Record<string, Step>} */
 const KEYS = {
   ArrowUp: { layer: -1, head: 0 },
@@ -69,11 +69,11 @@ const KEYS = {
   PageUp: { layer: 0, head: -1 },
   PageDown: { layer: 0, head: 1 },
 }
-// Whoever is here uses these keys for something else; a click on blank space leaves the focus on Streamlit's <main>.
+// Elements that use these keys themselves; a click on blank space leaves the focus on Streamlit's <main>.
 const TAKEN =
   "input:not([role=switch], [type=checkbox]), textarea, select, [contenteditable], canvas, table, dialog, [tabindex]:not(main, [role=switch]), [role=radiogroup], [role=menu], [role=listbox], [role=dialog], [role=tablist], [role=slider]"
 
-/** What a step changes; the first head of a layer comes after the last of the one before. @param {Choices} choices @param {Values} values @param {Step} step @returns {Values} */
+/** The values that a step changes; the last head of a layer is followed by the first of the next. @param {Choices} choices @param {Values} values @param {Step} step @returns {Values} */
 export function stepped(choices, values, step) {
   const [layer, head] = [
     beside(choices, values, "layer", step.layer || step.head),
@@ -98,7 +98,7 @@ function isNumber(value) {
 }
 
 /**
- * For each choice an arrow to what comes before, a menu, and an arrow to what comes after. `onPick` gets the values that change.
+ * For each choice, a menu between arrows to the previous and the next option. `onPick` gets the values that change.
  * @param {Choices} choices @param {Values} start @param {(values: Values) => void} onPick
  */
 export function makeStepper(choices, start, onPick) {
@@ -144,7 +144,7 @@ export function makeStepper(choices, start, onPick) {
   return { node, sync, step }
 }
 
-/** What a key asks for, while no field and no picture has the focus; `host` is what holds the stepper. @param {KeyboardEvent} event @param {HTMLElement} host @returns {Step | null} */
+/** The step that a key stands for, unless a field or a picture has the focus; `host` contains the stepper. @param {KeyboardEvent} event @param {HTMLElement} host @returns {Step | null} */
 export function stepOf(event, host) {
   if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey)
     return null

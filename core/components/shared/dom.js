@@ -1,10 +1,10 @@
-// Elements of the page. Texts are text nodes: what people typed is never read as HTML.
+// Elements of the page. Texts are text nodes: what people typed is never parsed as HTML.
 
 /** @typedef {{x: number, y: number}} Place in pixels */
 /** @typedef {CanvasRenderingContext2D} Pen */
 
 /**
- * A new element at the end of `parent`, if there is one. The letters of a text decide its direction (`dirOf`).
+ * A new element, appended to `parent` if there is one. Its text decides its direction (`dirOf`).
  * @template {keyof HTMLElementTagNameMap} Tag @param {ParentNode | null} parent @param {Tag} tag @param {string} [className]
  * @param {string} [text] @returns {HTMLElementTagNameMap[Tag]}
  */
@@ -17,14 +17,14 @@ export function el(parent, tag, className = "", text) {
   return node
 }
 
-/** The direction of a text; In Hebrew too "##" stays on the left of a piece, and a number on the right, after the mark U+200E. @param {string} text */
+/** The direction of a text. Even in Hebrew, "##" stays to the left of a piece, and a number to the right, after the mark U+200E. @param {string} text */
 export function dirOf(text) {
   return /^(##|[^ ]*\u200e)[^ ]*$/.test(text) ? "ltr" : "auto"
 }
 
 /**
- * The clean-up of a component. Streamlit also asks for that of an update which another overtook while the script was
- * being loaded: the element still stands then, and what was drawn into it is in use.
+ * The clean-up of a component. Streamlit also calls it for an update that another one overtook while the script was
+ * loading: the element is then still connected and in use.
  * @param {Node} element @param {() => void} end
  */
 export function onDisconnect(element, end) {
@@ -57,7 +57,7 @@ export function textWidths(font) {
   return (text) => pen.measureText(text).width
 }
 
-/** Coloured parts of a sentence. @param {HTMLElement} node @param {string[][]} parts [text, class] */
+/** Fill a node with the coloured parts of a sentence. @param {HTMLElement} node @param {string[][]} parts [text, class] */
 export function setParts(node, parts) {
   node.replaceChildren(...parts.map(([text, className]) => el(null, "span", className, text)))
 }
@@ -75,12 +75,12 @@ export function ctx2d(canvas, settings) {
 
 let sharpness = 0
 
-/** While a picture is saved, canvases have so many pixels for one of the page; 0: as the screen has. @param {number} ratio */
+/** Set the canvas pixels per CSS pixel while a picture is saved; 0: as on the screen. @param {number} ratio */
 export function setSharpness(ratio) {
   sharpness = ratio
 }
 
-/** Pixels of a canvas for one of the page. @param {Element} node @param {number} [most] on the screen */
+/** Canvas pixels per CSS pixel. @param {Element} node @param {number} [most] maximum on the screen */
 export function ratioOf(node, most = Infinity) {
   return sharpness || Math.min(most, (window.devicePixelRatio || 1) * zoomOf(node))
 }
@@ -109,12 +109,12 @@ export function strokeLine(pen, fromX, fromY, toX, toY) {
   pen.stroke()
 }
 
-/** How much larger an element is shown than it is laid out, as while the picture is presented alone. @param {Element} node */
+/** The factor by which an element is enlarged, for example while the picture is presented alone. @param {Element} node */
 export function zoomOf(node) {
   return node.currentCSSZoom ?? 1
 }
 
-/** Lengths of the window in pixels of an element. @param {Element} node */
+/** The size of the window in an element's own pixels. @param {Element} node */
 export function windowFor(node) {
   const zoom = zoomOf(node)
   return { width: window.innerWidth / zoom, height: window.innerHeight / zoom }
@@ -127,7 +127,7 @@ export function placeOf(node, { clientX, clientY }) {
   return { x: (clientX - left) / zoom, y: (clientY - top) / zoom }
 }
 
-/** What the reader mostly points with. @returns {"mouse" | "touch"} */
+/** The reader's main pointing device. @returns {"mouse" | "touch"} */
 export function pointer() {
   return window.matchMedia("(pointer: coarse)").matches ? "touch" : "mouse"
 }
@@ -140,7 +140,7 @@ export function clamp(value, low, high) {
 const BEYOND = 6 // rows or columns drawn on either side of those in view
 
 /**
- * Rows or columns to draw: the same as before until others come into view.
+ * Rows or columns to draw: the same as before until new ones come into view.
  * @param {{first: number, last: number} | null} before without the last @param {number} start in pixels, of the view @param {number} extent @param {number} size of one @param {number} count
  */
 export function spanInView(before, start, extent, size, count) {
@@ -150,12 +150,12 @@ export function spanInView(before, start, extent, size, count) {
   return { first: Math.max(0, first - BEYOND), last: Math.min(count, last + BEYOND) }
 }
 
-/** Where to scroll, from `now`, so that a part of what is scrolled is in view. @param {number} now in pixels @param {number} start of the part @param {number} length @param {number} room that can be seen */
+/** Where to scroll, from `now`, to bring a part into view. @param {number} now in pixels @param {number} start of the part @param {number} length @param {number} room pixels in view */
 export function scrolledTo(now, start, length, room) {
   return Math.min(start, Math.max(now, start + length - room))
 }
 
-/** A note beside the pointer: a title, if there is one, and lines, each a text with an optional coloured dot. @param {ParentNode} parent */
+/** A note beside the pointer: an optional title, and lines of text, each with an optional coloured dot. @param {ParentNode} parent */
 export function makeTip(parent) {
   const tip = el(parent, "div", "tip")
   tip.hidden = true

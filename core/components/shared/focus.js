@@ -1,5 +1,5 @@
-// What is pointed at in a view, by mouse, finger or keys: a note stands beside it, a press or Enter pins it, Escape lets
-// it go. Either the host takes the keys for all items, or each item has an element, of which one is in the tab order.
+// The item pointed at in a view, by mouse, finger or keys: a note appears beside it, a press or Enter pins it, Escape
+// releases it. Either the host handles keys for all items, or each item has an element, one of them in the tab order.
 
 import { clamp, makeTip } from "./dom.js"
 
@@ -12,7 +12,7 @@ import { clamp, makeTip } from "./dom.js"
  * @template Id
  * @typedef {object} Items
  * @property {(target: EventTarget | null) => Id | null} idOf the item of an element
- * @property {(event: MouseEvent) => Id | null} [at] the item under the pointer, where it has no element
+ * @property {(event: MouseEvent) => Id | null} [at] the item under the pointer, if it has no element
  * @property {(id: Id) => HTMLElement | null | undefined} [nodeOf] the element that takes the keys of an item
  * @property {(key: string, from: Id | null) => Id | null | undefined} step where a key leads
  * @property {(id: Id | null, isByKeys: boolean) => void} [point] called when another item, or none, is pointed at
@@ -21,7 +21,7 @@ import { clamp, makeTip } from "./dom.js"
  * @property {(id: Id) => Note | null} [read]
  * @property {(id: Id) => void} pin
  * @property {() => void} [release]
- * @property {() => void} [miss] called when nothing is pressed
+ * @property {() => void} [miss] called when a press hits no item
  * @property {() => boolean} [isPinned] whether pointing with the mouse changes nothing
  */
 
@@ -84,7 +84,7 @@ export class Focus {
     return (this.items.at ?? ((each) => this.items.idOf(each.target)))(event)
   }
 
-  /** A finger scrolls; it points by pressing. @param {PointerEvent} event */
+  /** A finger scrolls; it points only by pressing. @param {PointerEvent} event */
   hover(event) {
     if (event.pointerType === "touch") return
     const id = this.under(event)
@@ -106,7 +106,7 @@ export class Focus {
     else this.tip.hide()
   }
 
-  /** What a finger points at stays when it is lifted. @param {PointerEvent | FocusEvent} event */
+  /** The item that a finger points at stays when the finger is lifted. @param {PointerEvent | FocusEvent} event */
   leave(event) {
     if ("pointerType" in event && event.pointerType === "touch") return
     this.tip.hide()
@@ -135,7 +135,7 @@ export class Focus {
     node.tabIndex = 0
   }
 
-  /** Draw other elements; the keys stay where they are. @param {() => void} draw @param {Id | null} [start] in the tab order, while no item has the keys */
+  /** Draw the elements anew, keeping the keyboard focus in place. @param {() => void} draw @param {Id | null} [start] the item in the tab order, while none has the focus */
   redraw(draw, start) {
     const hasKeys = this.host.matches(":focus-within")
     const before = this.stop ? this.items.idOf(this.stop) : null
@@ -159,7 +159,7 @@ export class Focus {
     if (!host.contains(/** @type {Node} */ (event.target))) return
     const from = items.idOf(event.target) ?? this.id
     if (event.key === "Enter" || event.key === " ") {
-      if (event.target instanceof HTMLButtonElement) return // which makes a click of it
+      if (event.target instanceof HTMLButtonElement) return // the browser makes it a click
       if (from !== null) items.pin(from)
     } else {
       const next = items.step(event.key, from)
@@ -169,7 +169,7 @@ export class Focus {
     event.preventDefault()
   }
 
-  /** By keys. @param {Id} id */
+  /** Move to an item by keys. @param {Id} id */
   go(id) {
     const node = this.items.nodeOf?.(id)
     this.tip.hide()

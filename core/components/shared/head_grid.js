@@ -1,4 +1,4 @@
-// Layers down, heads across: one canvas with every picture, over it labels and a cell for each, of which one is in the
+// Layers down, heads across: one canvas with every picture, and over it labels and a cell per head, one of them in the
 // tab order.
 
 import { setAttrs, el } from "./dom.js"
@@ -9,7 +9,7 @@ import { Focus, cellAfter } from "./focus.js"
 
 export class HeadGrid {
   size = { rows: 1, columns: 1 } // layers and heads
-  columns = "" // their widths, as a style sheet has them
+  columns = "" // column widths, in CSS
 
   /** @param {View} view @param {HTMLElement} parent @param {Pick<Items<Cell>, "point" | "read" | "pin" | "release">} items */
   constructor(view, parent, items) {
@@ -24,7 +24,7 @@ export class HeadGrid {
     })
   }
 
-  /** Build the grid anew; the keys stay in their place. @param {{rows: number, columns: number}} size layers and heads @param {string} press what Enter does @param {string} columns widths @param {() => void} addRows @param {Cell} [start] in the tab order */
+  /** Rebuild the grid, keeping the keyboard focus in place. @param {{rows: number, columns: number}} size layers and heads @param {string} press what Enter does @param {string} columns widths @param {() => void} addRows @param {Cell} [start] in the tab order */
   build(size, press, columns, addRows, start) {
     Object.assign(this, { size, columns })
     const label = `${size.rows} layers down, ${size.columns} heads across; arrow keys move, Enter ${press}`

@@ -1,4 +1,4 @@
-// One layer as core/analysis/layer_payload.py makes it: any of its weights for the price of one dot product.
+// One layer, as core/analysis/layer_payload.py packs it: each weight costs one dot product.
 
 import { bothSides } from "./sentences.js"
 
@@ -27,12 +27,12 @@ import { bothSides } from "./sentences.js"
 
 const ARRAYS = ["queries", "keys", "sums", "bias", "permitted", "weights", "steps", "factor"]
 
-/** @param {any} data what pack_layers of core/components/packing.py packs @param {number} index of the layer @returns {Layer} */
+/** @param {any} data from pack_layers in core/components/packing.py @param {number} index of the layer @returns {Layer} */
 export function readLayer(data, index) {
   const sides = bothSides(data.sides)
   const size = { queries: sides.queries.labels.length, keys: sides.keys.labels.length }
   const arrays = Object.fromEntries(ARRAYS.map((name) => [name, data[`${name}${index}`]]))
-  const [query, key] = [arrays.queries?.length / size.queries, arrays.keys?.length / size.keys] // numbers of a token
+  const [query, key] = [arrays.queries?.length / size.queries, arrays.keys?.length / size.keys] // numbers per token
   return {
     ...data.layers[index],
     ...arrays,
@@ -45,9 +45,9 @@ export function readLayer(data, index) {
   }
 }
 
-const MAX_LAYERS = 12 // kept in the browser, of those sent one at a time
+const MAX_LAYERS = 12 // kept in the browser if they are sent one at a time
 
-/** Add the layers that are sent as the youngest, or what is known of them: coming back to one asks nobody. @template {Layer} Kind @template Name @param {Map<Name, Kind>} layers the oldest first @param {[Name, Kind][]} sent */
+/** Move sent layers to the end, keeping known ones, so that returning to a layer needs no request. @template {Layer} Kind @template Name @param {Map<Name, Kind>} layers the oldest first @param {[Name, Kind][]} sent */
 export function keepLayers(layers, sent) {
   for (const [name, layer] of sent) {
     const known = layers.get(name) ?? layer
@@ -75,7 +75,7 @@ export function dotOf({ queries, keys, size, dim, group }, head, query, key) {
   return dot
 }
 
-/** The score that q·k makes; -Infinity where the pair is not permitted. @param {Layer} layer @param {number} head @param {number} query @param {number} key @param {number} dot */
+/** The score for a dot product q·k; -Infinity if the pair is not permitted. @param {Layer} layer @param {number} head @param {number} query @param {number} key @param {number} dot */
 export function scoreOf(layer, head, query, key, dot) {
   const { scaling, softcap, bias, size } = layer
   if (!isPermitted(layer, query, key)) return -Infinity
@@ -86,11 +86,11 @@ export function scoreOf(layer, head, query, key, dot) {
   return score + bias[row * size.keys + key]
 }
 
-/** The attention that a score makes, over all keys or only over patches. @param {Layer} layer @param {number} head @param {number} query @param {number} score @param {boolean} [onlyPatches] */
+/** The attention for a score, after softmax over all keys or only over patches. @param {Layer} layer @param {number} head @param {number} query @param {number} score @param {boolean} [onlyPatches] */
 export function softmaxOf({ sums, heads, size }, head, query, score, onlyPatches = false) {
   const rows = heads * size.queries
   const row = (onlyPatches ? 2 * rows : 0) + head * size.queries + query
-  return Math.exp(score - sums[row] - sums[row + rows]) // two floats hold a logarithm to the precision of one double
+  return Math.exp(score - sums[row] - sums[row + rows]) // the logarithm is split into two floats, to keep a double's precision
 }
 
 /** The weight as the model computed it, times the factor (a norm) if there is one. @param {Layer} layer @param {number} head @param {number} query @param {number} key @param {boolean} [onlyPatches] */

@@ -1,4 +1,4 @@
-// The patches of an image as small pictures: each shows its part of one picture that they share.
+// The patches of an image as small pictures, each showing its part of one shared picture.
 
 /** @typedef {{url: string, rows: number, columns: number}} Patches */
 
@@ -11,7 +11,7 @@ export function patchWidth(patches, side) {
 }
 
 /**
- * Puts the patch that `label` names before what is in `node`, or after it: none for other tokens, or without an image.
+ * Add the patch that `label` names at the start of `node`, or at its end: none for other tokens, or without an image.
  * @template {HTMLElement} T @param {T} node @param {string | undefined} label @param {Patches | null | undefined} patches
  * @param {number} side in pixels @param {boolean} [isAfter]
  */

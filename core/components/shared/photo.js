@@ -1,10 +1,10 @@
-// An image and its patches, from what grid_of of core/components/packing.py and its pixels say.
+// An image and its patches, from its pixels and grid_of in core/components/packing.py.
 
 import { newCanvas, ctx2d } from "./dom.js"
 
 /** @typedef {{rows: number, columns: number, size: number, first: number, count: number}} Grid of patches, `size` pixels a side, the first one's place among the tokens */
 
-/** A canvas with the image, a pixel for each of its own. @param {Uint8Array} pixels red, green and blue of each, row by row @param {Grid} grid */
+/** A canvas with the image, pixel for pixel. @param {Uint8Array} pixels red, green and blue of each, row by row @param {Grid} grid */
 export function photoOf(pixels, { rows, columns, size }) {
   const [width, height] = [columns * size, rows * size]
   const canvas = newCanvas(width, height)

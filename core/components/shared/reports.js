@@ -1,16 +1,16 @@
-// How the state of a view travels: the page sends it under a number, the view changes it and reports it with that number.
+// How a view's state travels: the page sends it with a number; the view changes it and reports it with that number.
 
 /** @typedef {(name: string, value: object) => void} Tell */
-/** @typedef {{setStateValue: Tell, setTriggerValue: Tell}} Page what reports are told to */
+/** @typedef {{setStateValue: Tell, setTriggerValue: Tell}} Page that receives reports */
 
 export class Reporter {
   /** @type {Page} */ component // of the last update
   serial = -1 // of the state that the page sent last
   timer = 0
-  /** Report what waits, if anything does. */
+  /** Send the pending report, if any. */
   flush = () => {}
 
-  /** Whether the page sends another state, which is shown from now on; else the state here stays. @param {number} serial */
+  /** Whether the page has sent a new state, to be shown from now on; else the view keeps its own. @param {number} serial */
   isFromServer(serial) {
     const isNew = serial !== this.serial
     this.serial = serial
@@ -18,9 +18,9 @@ export class Reporter {
   }
 
   /**
-   * A report replaces one that waits. What a view shows ("view") is a state, which every message brings again: Streamlit
-   * loses the trigger of a message that another overtakes. It has its time, since of a state that is what was reported
-   * last, which a link may have changed since, Streamlit says nothing. All else is a trigger.
+   * A report replaces a pending one. What a view shows ("view") is a state, repeated in every message, because Streamlit
+   * loses the trigger of a message that another one overtakes. It has a timestamp, because Streamlit ignores a state equal
+   * to the last one reported, even if a link has changed it since. Everything else is a trigger.
    * @param {string} name @param {object} value @param {number} [wait] milliseconds of quiet
    */
   sendReport(name, value, wait = 0) {

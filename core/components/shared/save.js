@@ -1,4 +1,4 @@
-// "Save picture": what a view shows, as a PNG of four times its size, below a title, and inside the file what it shows.
+// "Save picture": what a view shows, as a PNG at four times its size, under a title, with its settings inside the file.
 
 import { setAttrs, el, setSharpness } from "./dom.js"
 import { screenshot } from "./vendor/modern_screenshot.js"
@@ -9,11 +9,11 @@ import { screenshot } from "./vendor/modern_screenshot.js"
  * file's name without its ending; words above the view: what, which layer and head, which model, which text; what the file carries inside
  */
 
-const SCALE = 4 // pixels of the file for one of the page
+const SCALE = 4 // pixels of the file per CSS pixel
 const MAX = { side: 16_000, pixels: 64e6 } // of a canvas: browsers refuse larger ones
 const MARGIN = 16 // pixels
 const LINE = { height: 24, look: "overflow: hidden; white-space: pre; text-overflow: ellipsis" } // pixels of one
-const OUT = ".save, .tip, .hint, .plain, .control:not(.heads)" // what only a page has
+const OUT = ".save, .tip, .hint, .plain, .control:not(.heads)" // left out: only a page needs it
 const INHERITED =
   "color direction font-family font-size font-style font-weight letter-spacing line-height".split(
     " ",
@@ -34,7 +34,7 @@ export function makeSaver(view) {
     status.textContent = name ? `Saved ${name}` : "This browser cannot make this picture."
   })
   return {
-    /** @param {Picture | undefined} next none: no button */
+    /** @param {Picture | undefined} next undefined: no button */
     update(next) {
       node.hidden = !next
       if (next) picture = next
@@ -94,7 +94,7 @@ async function save(view, saver, picture) {
   return name
 }
 
-/** The style properties that anything in a view can have of its own: four times as fast as all that there are. @param {HTMLElement} root */
+/** The style properties that a view's elements may set themselves: four times as fast as copying all. @param {HTMLElement} root */
 function propertiesOf(root) {
   const sheets = [.../** @type {ShadowRoot} */ (root.getRootNode()).querySelectorAll("style")]
   /** @type {any[]} */
@@ -115,7 +115,7 @@ function line(text, look = "") {
   return node
 }
 
-/** The file with the text "headscope" inside, in a chunk of the type iTXt. @param {Blob} png @param {string} text */
+/** The file with a text added under the keyword "headscope", in an iTXt chunk. @param {Blob} png @param {string} text */
 function withText(png, text) {
   const content = new TextEncoder().encode(`iTXtheadscope\0\0\0\0\0${text}`) // not compressed; no language, no translation
   const chunk = new Uint8Array(content.length + 8)

@@ -1,9 +1,9 @@
-// The theme's colours, and scales of them. They come from Streamlit's CSS variables.
+// The theme's colours and colour scales, from Streamlit's CSS variables.
 
 /** @typedef {number[]} Rgb red, green and blue from 0 to 255 */
 /** @typedef {ReturnType<typeof readTheme>} Theme */
 
-/** Colours as CSS texts; the style sheet gets those of queries and keys as variables. @param {HTMLElement} element */
+/** Colours as CSS strings; also sets the colours of queries and keys as CSS variables. @param {HTMLElement} element */
 export function readTheme(element) {
   const style = getComputedStyle(element)
   /** @type {(name: string) => string} */
@@ -49,7 +49,7 @@ export function parseColour(text) {
   return (text.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number)
 }
 
-/** 256 steps of a palette; `ink` is the text colour that reads on a step. @param {Rgb[]} palette @returns {{css: string, ink: string}[]} */
+/** 256 steps of a palette; `ink` is the text colour that is legible on a step. @param {Rgb[]} palette @returns {{css: string, ink: string}[]} */
 export function colourSteps(palette) {
   return Array.from({ length: 256 }, (_, step) => {
     const rgb = along(palette, step / 255).map(Math.round)

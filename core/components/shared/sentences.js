@@ -1,10 +1,10 @@
-// The tokens of both sides; which sentence of a pair asks (query) and which is asked (key).
+// The tokens of both sides, and which sentence of a pair the queries and the keys come from.
 
 /** @typedef {"all" | "aa" | "ab" | "ba" | "bb"} Pairs */
 /** @typedef {"queries" | "keys"} Side */
 /** @template Each @typedef {Record<Side, Each>} BySide */
 /** @typedef {{labels: string[], special: boolean[], segments: number[]}} Tokens of a side, in the order of the text */
-/** @typedef {{queries: Tokens, keys: Tokens | null}} SentSides keys only in cross attention, where they are others */
+/** @typedef {{queries: Tokens, keys: Tokens | null}} SentSides keys only in cross attention, where they are other tokens */
 
 export const PAIRS = [
   { value: "all", label: "All", title: "Every token to every token", segments: [null, null] },
@@ -17,14 +17,14 @@ export const PAIRS = [
 /** @type {Side[]} */
 export const SIDES = ["queries", "keys"]
 
-/** @param {SentSides} sides what sides_of of core/components/packing.py gives @returns {BySide<Tokens>} */
+/** @param {SentSides} sides from sides_of in core/components/packing.py @returns {BySide<Tokens>} */
 export function bothSides({ queries, keys }) {
   return { queries, keys: keys ?? queries }
 }
 
 /**
- * The pairs that there are to choose from: none where each side has one sentence. In cross attention those who ask are no
- * sentence of the pair. @param {SentSides} sides
+ * The pairs on offer: none if each side has only one sentence. In cross attention, the queries are not a sentence of
+ * the pair. @param {SentSides} sides
  */
 export function offeredPairs(sides) {
   const { queries, keys } = bothSides(sides)
@@ -45,7 +45,7 @@ export function offeredPairs(sides) {
   ]
 }
 
-/** Of some positions on each side, those that the pairs leave. @param {BySide<number[]>} positions @param {BySide<Tokens>} tokens @param {string} pairs @returns {BySide<number[]>} */
+/** The positions on each side that belong to the chosen pairs. @param {BySide<number[]>} positions @param {BySide<Tokens>} tokens @param {string} pairs @returns {BySide<number[]>} */
 export function pairPositions(positions, tokens, pairs) {
   const shown = PAIRS.find(({ value }) => value === pairs) ?? PAIRS[0]
   const [queries, keys] = SIDES.map((side, i) =>

@@ -1,4 +1,4 @@
-// The life of a view: made once for an element, updated with every change of its data, destroyed with the element.
+// The life of a view: created once per element, updated whenever its data changes, destroyed with the element.
 
 import { el, onDisconnect } from "./dom.js"
 import { unpack } from "./packed.js"
@@ -47,13 +47,13 @@ export class View extends Reporter {
     this.component = component
     this.root = el(component.parentElement, "div", "root")
     this.width = 0 // of the root when it was last laid out; 0 before there is data
-    this.frame = 0 // the animation frame that was asked for, if any
+    this.frame = 0 // the requested animation frame, if any
     /** @type {(() => void)[]} */
     this.cleanUps = []
     this.listen(window.matchMedia("(prefers-color-scheme: dark)"), "change", () => {
       if (this.width) this.layOut()
     })
-    // The app's theme may change without the system's: then this element's own colour does.
+    // The app's theme may change without the system's: then this element's own colour changes.
     this.listen(this.root, "transitionend", ({ target }) => {
       if (target === this.root && this.width) this.layOut()
     })
@@ -67,15 +67,15 @@ export class View extends Reporter {
   /** Everything that depends on the data, the width or the theme. */
   layOut() {}
 
-  /** @param {any} _data as unpacked @param {boolean} _isSent whether its state is shown from now on, else what is shown here stays */
+  /** @param {any} _data as unpacked @param {boolean} _isSent whether to show its state from now on; else the view keeps its own */
   update(_data, _isSent) {}
 
-  /** What a saved picture says that the server may not know yet; `place` is layer and head. @returns {Record<string, unknown> & {place?: string}} */
+  /** Facts for a saved picture that the server may not know yet; `place` is the layer and head. @returns {Record<string, unknown> & {place?: string}} */
   get facts() {
     return {}
   }
 
-  /** Whether an animation frame still draws. */
+  /** Whether drawing in an animation frame is still to come. */
   get isDrawing() {
     return this.frame !== 0
   }
@@ -86,7 +86,7 @@ export class View extends Reporter {
     this.cleanUps.push(() => target.removeEventListener(type, run, options))
   }
 
-  /** Run once in the next animation frame, however often it is asked for. @param {() => void} run */
+  /** Run once in the next animation frame, however often this is called. @param {() => void} run */
   nextFrame(run) {
     this.frame ||= requestAnimationFrame(() => {
       this.frame = 0

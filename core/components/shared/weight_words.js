@@ -1,8 +1,8 @@
-// Weights of attention in words, and where a token's attention goes. Pure.
+// Attention weights in words, and where a token's attention goes. Pure.
 
-/** @typedef {{name: string, weight: string, place?: string}} Other a token on the other side, and where it is so */
+/** @typedef {{name: string, weight: string, place?: string}} Other a token on the other side, and in which head, if need be */
 
-/** Three digits after the point; fewer where weights are large. @param {number} weight @param {number} [top] of the scale */
+/** Three decimals; fewer if weights are large. @param {number} weight @param {number} [top] of the scale */
 export function weightText(weight, top = 1) {
   if (top >= 10) return weight.toFixed(top >= 100 ? 1 : 2)
   return weight > 0 && weight < 0.0005 ? "<0.001" : weight.toFixed(3)

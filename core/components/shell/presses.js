@@ -1,4 +1,4 @@
-// What is pressed in the window: keys in fields, links of the menu, words that are explained; and when nothing has been.
+// Presses in the window: keys in fields, links of the menu, explained words; and waiting until there are none.
 
 // Keys in fields. Enter applies what was typed and leaves the field, so that keys belong to the page again; in a text
 // Shift + Enter begins a new line.
@@ -19,7 +19,7 @@ export function leaveOnEnter(document, signal) {
     event.stopPropagation() // Ctrl + Enter would apply it twice
     target.blur() // which applies it
   }
-  /** A text that is left shows its beginning, as a field of one line does. @param {FocusEvent} event */
+  /** A text that loses focus shows its beginning, as a one-line field does. @param {FocusEvent} event */
   function onLeave({ target }) {
     if (target instanceof HTMLTextAreaElement && target.matches(TEXT)) target.scrollTo(0, 0)
   }
@@ -27,13 +27,13 @@ export function leaveOnEnter(document, signal) {
   document.addEventListener("focusout", onLeave, { signal })
 }
 
-// Words that are explained and "?" open under a mouse only: Streamlit's tooltips ignore a finger, and what a browser
-// says of a mouse for a moment after one. To a tap they are told that a mouse is there, until the next tap elsewhere.
+// Explained words and "?" open only under a mouse: Streamlit's tooltips ignore a finger, and any mouse events that the
+// browser sends just after one. So a tap tells them that a mouse is there, until the next tap elsewhere.
 
 const HINT = '[data-testid="stTooltipHoverTarget"]'
-const HINT_MS = 100 // tooltips believe in a mouse again after 50
+const HINT_MS = 100 // tooltips accept a mouse again after 50
 
-/** Hints open when they are tapped; those of buttons do not, since a tap presses these. @param {Document} document @param {AbortSignal} [signal] */
+/** Open hints when they are tapped, except those of buttons, because a tap presses the button. @param {Document} document @param {AbortSignal} [signal] */
 export function openHintsOnTap(document, signal) {
   /** @type {Element | null} */
   let open = null
@@ -73,17 +73,17 @@ function tell(hint, type) {
   hint.dispatchEvent(new PointerEvent(type, { bubbles: true, pointerType: "mouse" }))
 }
 
-// The menu's links. They open the other page with the same text in a new tab too. And a field sends its text when it is
-// left, a little later than the click that leaves it takes effect: Streamlit would open the clicked page, then run the
-// page before with the new text, and stay there.
+// The menu's links. They keep the text even in a new tab. And because a field sends its text when it loses focus, slightly
+// after the click that takes the focus, Streamlit would open the clicked page, then run the previous page with the new
+// text, and stay there.
 
-// Parameters that mean the same on every page; of layer and head a number, as few pages have means.
+// Parameters that mean the same on every page; layer and head only as numbers, since few pages have means.
 const COMMON = ["model", "text", "pair", "packed", "input", "image"]
 const OF_MENU = "a:is([data-testid=stSidebarNavLink], [data-testid=stPageLink-NavLink])"
 const PLACE = ["layer", "head"]
-const WAIT_MS = 250 // a field has sent its text by then, also where the page is busy
+const WAIT_MS = 250 // a field has sent its text by then, even if the page is busy
 
-/** Links of the menu hold what the address says of every page, for a new tab. @param {Document} document @param {AbortSignal} [signal] */
+/** Give the menu's links the parameters that all pages share, for a new tab. @param {Document} document @param {AbortSignal} [signal] */
 export function makeLinksCarry(document, signal) {
   /** @param {Event} event */
   function onReach({ target }) {
@@ -102,9 +102,9 @@ export function commonOf(search) {
   return new URLSearchParams([...new URLSearchParams(search)].filter(isCommon)).toString()
 }
 
-/** Links clicked right after a field was left are followed once it has sent its text. @param {Document} document @param {AbortSignal} [signal] */
+/** Follow links clicked right after a field lost focus once it has sent its text. @param {Document} document @param {AbortSignal} [signal] */
 export function makeLinksWait(document, signal) {
-  let left = -Infinity // when a field was last left, in milliseconds
+  let left = -Infinity // when a field last lost focus, in milliseconds
   /** @type {number | undefined} */
   let timer
   /** @param {FocusEvent} event */
@@ -130,22 +130,22 @@ export function makeLinksWait(document, signal) {
   document.addEventListener("click", onClick, { capture: true, signal })
 }
 
-/** The link that stands for one which was drawn anew meanwhile. @param {Document} document @param {HTMLAnchorElement} link */
+/** The link that replaces one that has been redrawn meanwhile. @param {Document} document @param {HTMLAnchorElement} link */
 function sameLink(document, link) {
   return [...document.querySelectorAll("a")].find((other) => other.pathname === link.pathname)
 }
 
-// A report that comes between the click on a link and the page it leads to would bring back the page that is left.
+// A report between the click on a link and the page it leads to would bring back the previous page.
 
 const CHECK_MS = 100
 const QUIET_CHECKS = 3
-const AFTER_INPUT_CHECKS = 20 // what was asked for has begun by then, also on a slow line
+const AFTER_INPUT_CHECKS = 20 // the requested run has begun by then, even on a slow connection
 const AFTER_LINK_CHECKS = 300 // or until the page of the link has begun, on a server that is busy
 
-/** Run once no page has run for a while, and nobody has just asked for one. @param {Document} document @param {() => void} run @param {AbortSignal} [signal] */
+/** Run once no page has run for a while, and none has just been requested. @param {Document} document @param {() => void} run @param {AbortSignal} [signal] */
 export function whenQuiet(document, run, signal) {
   const ending = new AbortController()
-  let left = QUIET_CHECKS // how often more nothing must run
+  let left = QUIET_CHECKS // quiet checks that are still needed
   let isLed = false // by a link, to a page that has not begun
   const timer = setInterval(() => {
     const app = document.querySelector('[data-testid="stApp"]')

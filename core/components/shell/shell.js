@@ -1,4 +1,4 @@
-// Watches the window, on every page: the theme, the history, links, and taps on what is explained.
+// Watches the window, on every page: the theme, the history, links, and taps on explained words.
 
 import { setAttrs, el, onDisconnect } from "../shared/dom.js"
 import {
@@ -25,7 +25,7 @@ export default function (component) {
   const paper = paperOf(watch.probe)
   if (watch.paper !== paper) setTriggerValue("theme", paper)
   watch.paper = paper
-  // Menus and boxes hang outside of the app's element, which alone has the theme's scheme.
+  // Menus and dialogs are outside the app's element, and only that has the theme's colour scheme.
   document.documentElement.style.colorScheme = getComputedStyle(watch.probe).colorScheme
   return onDisconnect(parentElement, () => {
     watch.ending.abort()
@@ -67,10 +67,10 @@ function makeDrawer(parent, signal) {
   })
 }
 
-// Streamlit adds an entry to the history whenever the parameters of the address change. Back would go through all
-// controls that were touched; people expect it to leave the page, or to undo an example, which changes many at once.
+// Streamlit adds an entry to the history whenever the address's parameters change. Back would go through every control
+// that was touched; people expect it to leave the page, or to undo an example, which changes many at once.
 
-/** While this holds, an address on the same page takes the entry of the one before, unless an example has led to it. @param {Window} window @param {AbortSignal} signal */
+/** Until `signal` aborts, a new address on the same page replaces the history entry, unless an example led to it. @param {Window} window @param {AbortSignal} signal */
 function keepOneEntry({ document, history, location }, signal) {
   const push = history.pushState
   let isExample = false
@@ -88,7 +88,7 @@ function keepOneEntry({ document, history, location }, signal) {
     const left = location.href
     if (replaces) history.replaceState(state, title, address)
     else {
-      // Of a page that runs fast, Streamlit writes the parameters before it has left the page before.
+      // If a page runs fast, Streamlit writes its parameters before it has left the previous page.
       if (before && !stays && search === location.search) history.replaceState(state, title, before)
       push.call(history, state, title, address)
     }

@@ -21,8 +21,8 @@ def show_stepper(
 ) -> None:
     """Draw a stepper for each of the `options`, at what `view` says.
 
-    `on_pick` is called with what was picked, by name; nothing that was not offered is among it. It
-    shows in the browser at once, so that presses which come while the page runs are not lost.
+    `on_pick` is called with the picked values by name, only ones that were offered. The browser
+    shows a pick at once, so that presses while the page runs are not lost.
     """
 
     def take() -> None:
@@ -35,7 +35,7 @@ def show_stepper(
     choices = {name: list(each.items()) for name, each in options.items()}
     _stepper(
         key=key,
-        # As bytes: for all else that is nested, Streamlit imports pandas to see if it is a table.
+        # As bytes: for any other nested data, Streamlit imports pandas to see if it is a table.
         data=json.dumps({"choices": choices, "view": sent, "serial": serial}).encode(),
         width="content",
         on_view_change=take,

@@ -1,4 +1,4 @@
-// The layer and the head of a page. What is picked shows at once; the page gets the values, so that no press is lost.
+// The layer and the head of a page. A pick shows at once, and the page gets values, not steps, so that no press is lost.
 
 import { el, onDisconnect } from "../shared/dom.js"
 import { Reporter } from "../shared/reports.js"

@@ -18,13 +18,13 @@ _table = register_component("table")
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells that stand out, each as the positions of its query and its key, from 1.
+    """Highlighted cells, each as the positions of its query and its key, from 1.
 
     Attributes
     ----------
-    held : the cell that is held; none if empty.
-    serial : with a new number the component takes `held`; else it keeps its own.
-    found : the cell that is outlined when none is held; none if empty.
+    held : the pinned cell; empty for none.
+    serial : when it changes, the component takes `held`; else it keeps its own.
+    found : the cell that is outlined while none is pinned; empty for none.
     """
 
     held: tuple[int, ...] = ()
@@ -42,9 +42,9 @@ def show_table(
 ) -> None:
     """Draw a table; hovering never asks the server. `key` keeps the scroll position.
 
-    `on_hold` is called with the positions of the cell that is held from now on, none if empty.
+    `on_hold` is called with the positions of the newly pinned cell; empty for none.
     `picture` says what a saved picture is called and carries inside (see ``shared/save.js``);
-    without it there are no buttons for that, here as in all components.
+    without it there is no button for saving, as in all components.
     """
     settings = {
         "rows": asdict(table.rows),

@@ -1,4 +1,4 @@
-// The elements of the heatmap table, their colours, and the legend of these.
+// The elements of the heatmap table, their colours, and the legend.
 
 import { clamp, setAttrs, dirOf, el, setPx } from "../shared/dom.js"
 import { colourSteps, paletteOf } from "../shared/scales.js"
@@ -95,12 +95,12 @@ function drawCell(data, row, column, width, scale) {
   return setPx(node, { left: column * width, width, height, lineHeight: height - 1 })
 }
 
-/** Whether the model lets no query of the row see the key. @param {Data} data @param {number} row @param {number} column */
+/** Whether no query of the row may see the key. @param {Data} data @param {number} row @param {number} column */
 export function isMasked({ permitted, columns }, row, column) {
   return permitted !== undefined && !permitted[row * columns.labels.length + column]
 }
 
-/** Without the minus sign of a number that rounds to zero. @param {number} value @param {number} digits */
+/** In digits, without a minus sign if the number rounds to zero. @param {number} value @param {number} digits */
 export function format(value, digits) {
   return value.toFixed(digits).replace(/^-(0\.0+)$/, "$1")
 }
@@ -121,7 +121,7 @@ export function makeScale(root, { kind, values }) {
     const { css, ink } = steps[clamp(Math.round(255 * share), 0, 255)]
     return { background: css, color: ink }
   }
-  return { look, steps, marks: isSigned ? [-top, 0, top] : [0, top / 4, top] } // at both ends and in the middle of the colours
+  return { look, steps, marks: isSigned ? [-top, 0, top] : [0, top / 4, top] } // at both ends and the middle of the colour scale
 }
 
 /** @param {HTMLElement} legend @param {Scale} scale @param {boolean} isSigned */

@@ -32,7 +32,7 @@ import {
  * @property {number[]} held positions of a query and a key, from 1; none if empty
  * @property {number[]} found likewise
  * @property {Float32Array} values row by row
- * @property {Uint8Array} [permitted] likewise; left out where everything is
+ * @property {Uint8Array} [permitted] likewise; absent if everything is
  * @property {Float32Array} rowSums
  * @property {Float32Array} columnSums
  */
@@ -116,12 +116,12 @@ export class TableView extends View {
     return this.cellOf(this.held)
   }
 
-  /** The cell that stands out while none is pointed at. */
+  /** The cell that is highlighted while none is pointed at. */
   get marked() {
     return this.heldCell ?? this.cellOf(this.data.found)
   }
 
-  /** The cell that is read: pointed at, or held. */
+  /** The cell that is read: the one pointed at, or the pinned one. */
   get active() {
     return this.focus.id ?? this.heldCell
   }
@@ -214,7 +214,7 @@ export class TableView extends View {
     this.mark()
   }
 
-  /** The cell that is read, with its tokens, its row and its column, the cell that is held, and where the second sentence begins. */
+  /** Mark the cell that is read, with its tokens, row and column, the pinned cell, and where the second sentence begins. */
   mark() {
     const { overlay, sizes, extent, data, active, marked, scroller, world } = this
     for (const node of world.querySelectorAll(".on, .marked")) node.classList.remove("on", "marked")
@@ -240,7 +240,7 @@ export class TableView extends View {
     add("band", { left: column * sizes.width, width: sizes.width })
   }
 
-  /** Hold a cell; again: let it go. The server learns of it for the link. @param {Cell | null} cell */
+  /** Pin a cell; again: release it. The server is told, for the link. @param {Cell | null} cell */
   hold(cell) {
     const { data, heldCell } = this
     const isSame = heldCell?.row === cell?.row && heldCell?.column === cell?.column
@@ -278,7 +278,7 @@ export class TableView extends View {
     else if (heldCell) part("hint", "  · pinned; press again to unpin")
   }
 
-  /** Scroll the cell that is held to the middle of what is visible; likewise the one that is named, where it is out of view. */
+  /** Scroll the pinned cell to the middle of the view; likewise the named one, if it is out of view. */
   showMarked() {
     if (this.marked) this.reveal(this.marked, true)
   }
@@ -307,7 +307,7 @@ function cellOfNode(target) {
     : null
 }
 
-/** What tells one text's tokens from another's, whichever of them are shown. @param {Data} data */
+/** Identifies a text's tokens, whichever of them are shown. @param {Data} data */
 function tokensOf({ rows, columns }) {
   return [...rows.labels, ...columns.labels].join("\n")
 }
