@@ -24,7 +24,7 @@ colours = palette(st.context.theme.type)
 row = control_row()
 with row:
     part = pick_part(menu=True, width=200)
-    source = pick_source(trace) if part == "flags" else "text"  # the others show the typed text
+    source = pick_source(trace) if part == "flags" else "text"  # other parts show the typed text
     layer, head = pick_head(trace) if part == "moved" else (0, 0)
     hide = part == "moved" and one_head.pick_first_token(trace)
 heads = with_known_effects(measure(trace, current_key(trace.model), source, layer, head))

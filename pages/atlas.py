@@ -29,12 +29,12 @@ images = shows_images()
 query = draw_search(images=images)
 with control_row():
     part = pick_part(menu=True, width=170)
-    # What this holds depends on the atlas, which depends on the settings behind it.
+    # Its options depend on the atlas, which depends on the settings behind "More".
     own = st.container(horizontal=True, vertical_alignment="bottom", gap="small", width="content")
     settings = more()
 with settings:
     picked, budget = pick_corpus()
-with st.container():  # one place, however long: what moves down the page is redrawn
+with st.container():  # one place, whatever its length: what moves down the page is redrawn
     entry = first_entry(picked, budget) or open_entry(picked, budget, settings)
 atlas, source = entry.atlas, entry.source
 suggest_head(atlas.model)
@@ -56,7 +56,7 @@ with st.container():
 if part == "heads":
     show_matrix(screen)
 else:
-    from core.screens.atlas.head.single import show_head_cloud  # all heads need no statistics
+    from core.screens.atlas.head.single import show_head_cloud  # only single heads need statistics
 
     show_head_cloud(screen)
 if first_model.is_awaited():

@@ -1,4 +1,4 @@
-"""An address of earlier links: CLS is one of the tokens that images show."""
+"""Kept for old links: CLS is now one of the tokens on the page of images."""
 
 from core.ui.navigation import open_page
 

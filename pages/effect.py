@@ -27,7 +27,7 @@ first = show_first()
 trace = current_trace()
 key, colours = current_key(trace.model), palette(st.context.theme.type)
 first.empty()
-measure_next = None  # once the page stands
+measure_next = None  # runs once the page is drawn
 with row:
     part = pick_part(menu=True, width=180)
 if part == "paths":

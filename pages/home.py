@@ -1,4 +1,4 @@
-"""What this is, one living picture of real attention, and the current sentence as tokens."""
+"""What Headscope is, one live picture of real attention, and the current sentence as tokens."""
 
 import streamlit as st
 

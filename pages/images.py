@@ -1,4 +1,4 @@
-"""An image and its patches: what each attends to and what attends to it, and how far heads look."""
+"""An image and its patches: what a patch attends to, what attends to it, how far heads look."""
 
 from core.ui.navigation import open_page
 
@@ -18,7 +18,7 @@ trace = current_trace()
 with control_row():
     part = pick_part()
     if part == "distance":
-        from core.screens.images.distance import pick_over, show_distance  # imports tables
+        from core.screens.images.distance import pick_over, show_distance  # imports pandas
 
         over = pick_over()
     else:
@@ -27,7 +27,7 @@ presets.show_for(trace)
 if part == "distance":
     show_distance(trace, over)
 else:
-    export = contents("patches", trace.model, "")  # the picture adds what is chosen in it
+    export = contents("patches", trace.model, "")  # the picture adds its own choices
     view = patches.restore_view(trace)
     set_headline(patches.headline(trace, int(layer), head), "Press a patch to see where it looks.")
     show_patches(

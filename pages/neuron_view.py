@@ -1,4 +1,4 @@
-"""One head down to its dimensions: q, k, their products, scores, softmax."""
+"""One head, dimension by dimension: q, k, their products, scores, softmax."""
 
 from core.ui.navigation import open_page
 
@@ -24,7 +24,7 @@ pairs = pick_pairs(trace)  # drawn by the picture itself
 
 with control_row():
     layer, head = pick_head(trace)
-    export = contents("neuron-view", trace.model)  # the picture adds what is chosen in it
+    export = contents("neuron-view", trace.model)  # the picture adds its own choices
     state = pick_tokens(trace, pairs)
 
 presets.show_for(trace)

@@ -1,4 +1,4 @@
-"""An address of earlier links: their images are shown with queries and keys."""
+"""Kept for old links: images are now on the page of queries and keys."""
 
 from core.ui.navigation import open_page
 

@@ -27,7 +27,7 @@ PARTS: dict[str, Callable[..., None]] = {
 
 trace = current_trace()
 colours = palette(st.context.theme.type)
-options: tuple[str, ...] = ()  # of the part
+options: tuple[str, ...] = ()  # of the chosen part
 row = control_row()
 with row:
     layer, head = pick_head(trace)

@@ -1,4 +1,4 @@
-"""Whether two tokens attend alike, and whether one attends to the other, layer by layer."""
+"""Whether two tokens have similar attention, and whether one attends to the other, by layer."""
 
 import streamlit as st
 

@@ -55,7 +55,7 @@ table = table_for(key) if part == "follow" else None
 known = known_table(key) if of_image else None
 if known is None:
     presets.show_for(trace)
-else:  # heads by name
+else:  # presets that name heads
     presets.show(partial(examples, known), measured_on=(key, "measured"))
 if table is not None:
     follows = Follows(trace=trace, table=table, layer=layer, head=head)

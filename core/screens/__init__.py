@@ -1,1 +1,1 @@
-"""What one page alone has, a folder a page. Screens never import each other."""
+"""Code that only one page needs, one folder per page. Screens never import each other."""

@@ -1,1 +1,1 @@
-"""What pages share on the screen. Besides components, the only floor that imports streamlit."""
+"""What pages share on screen. Besides components, the only floor that imports streamlit."""

@@ -1,4 +1,4 @@
-"""Charts: each can be saved as a picture with a name that says what it shows."""
+"""Charts that can be saved as a picture, under a file name that says what it shows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.components.present import present_zoom
 from core.ui.current import shown_model
 from core.ui.downloads import contents
 
-_CAMERA = "toImage"  # the only button of charts that are read and not moved
+_CAMERA = "toImage"  # the only button on charts that are not zoomed or turned
 
 
 def show_chart(
@@ -23,12 +23,12 @@ def show_chart(
     quiet: bool = False,
     **more: Any,  # noqa: ANN401 - of st.plotly_chart: on_select, selection_mode, width
 ) -> None:
-    """A chart whose camera button, seen under the pointer, saves an SVG.
+    """A chart whose camera button, visible on hover, saves an SVG.
 
-    Its `key` begins with the page's name and names the file, with the model, which is that on
-    screen unless given, and the `part` of it, which is the chosen layer and head. `alt` says what
-    it shows to those who do not see it. With `quiet` there is no button but that. While the page is
-    presented, all in it is as much larger as everything else.
+    The file is named by the `key`, which begins with the page's name, the `model` (by default the
+    one on screen) and the `part` (by default the chosen layer and head). `alt` describes the chart
+    for screen readers. With `quiet` there is no other button. While the page is presented, the
+    chart is enlarged like everything else.
     """
     config: dict[str, Any] = {
         "displaylogo": False,
@@ -41,7 +41,7 @@ def show_chart(
         config["modeBarButtons"] = [[_CAMERA]]
     zoom = present_zoom()
     if zoom > 1:
-        from core.figures.enlarged import enlarged  # with plotly, where a chart is drawn
+        from core.figures.enlarged import enlarged  # imports plotly, so only where a chart is drawn
 
         figure = enlarged(figure, zoom)
     st.plotly_chart(figure, key=key, alt=alt, config=config, **more)

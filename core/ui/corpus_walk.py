@@ -1,4 +1,4 @@
-"""A built-in corpus, run through a model under a bar; Cancel ends it."""
+"""Run a built-in corpus through a model under a progress bar, with a Cancel button."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from core.ui.serve.long_work import ProgressBar, Shared, bar_with_cancel, long_w
 from core.ui.words.messages import show_model_error
 
 TEXT_SOURCES = {"text": "your text", "corpus": "sample corpus"}
-# Two models on two pages: sums of every head on some 300 sentences, 7 MB, 13 MB for BERT base.
+# Two models on two pages: sums for every head on some 300 sentences, 7 MB, 13 MB for BERT base.
 MAX_CORPORA = 4
-_OF_CORPORA = {"self", "encoder"}  # types of attention that the texts of a corpus have
+_OF_CORPORA = {"self", "encoder"}  # attention types that corpus texts can have
 
 Result = TypeVar("Result")
 
 
 def reads_corpora(trace: Trace) -> bool:
-    """Whether this kind of attention is that of a corpus: its texts go through an encoder alone.
+    """Whether a corpus has this type of attention: its texts go through the encoder alone.
 
-    So do the repeated sequences of induction. A model of images reads no texts.
+    So do the repeated sequences for induction. An image model reads no texts.
     """
     return trace.attention_type in _OF_CORPORA and trace.input.has_words
 
 
 def pick_source(trace: Trace) -> str:
-    """Whether heads are measured on the typed text or the sample corpus, where there is a choice.
+    """Choose whether heads are measured on the typed text or the sample corpus, if possible.
 
-    Where there is none, :func:`show_unread` says why.
+    If there is no choice, :func:`show_unread` says why.
     """
-    whole = reads_corpora(trace)
+    has_choice = reads_corpora(trace)
     return controls.choice(
         "source",
-        TEXT_SOURCES if whole else {"text": trace.input.read},
-        "Measured on" if whole else "",
+        TEXT_SOURCES if has_choice else {"text": trace.input.read},
+        "Measured on" if has_choice else "",
         subject="Heads can be measured on",
         label_visibility="collapsed",
     )
 
 
 def show_unread(trace: Trace, what: str = "The sample corpus") -> bool:
-    """Say that the encoder alone reads a corpus, with a button; whether there was need to."""
+    """Say, if so, that only the encoder reads a corpus, with a button; returns whether it did."""
     if trace.attention_type in _OF_CORPORA:
         return False
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -60,7 +60,7 @@ def _show_encoder() -> None:
 
 
 def corpus_digest(sentences: Sequence[str]) -> str:
-    """The key of a measured corpus in caches, beside the model."""
+    """A corpus's part of the cache key, next to the model."""
     return hashlib.sha256("\n".join(sentences).encode("utf-8", "replace")).hexdigest()
 
 
@@ -70,7 +70,7 @@ def _back_to_text() -> None:
 
 @st.cache_resource(max_entries=MAX_CORPORA, show_spinner=False)
 def _places(name: str, model_name: str, digest: str) -> Shared[list[Any]]:  # noqa: ARG001 - the key
-    """A place for what was measured, shared by all visitors; empty until a run has finished."""
+    """The slot for results, shared by all visitors; empty until a run has finished."""
     return Shared([])
 
 
@@ -80,10 +80,10 @@ def measured_on(
     sentences: Sequence[str],
     measure: Callable[[Iterator[tuple[int, Trace]]], Result],
 ) -> Result:
-    """What a page (`name`) measures with a model on a corpus: from the cache, or measured now.
+    """What a page (`name`) measures with a model on a corpus, cached or measured now.
 
-    `measure` gets each sentence's index and trace, in any order. A Cancel goes back to the typed
-    text; an error ends the page.
+    `measure` gets each sentence's index and trace, in any order. Cancel returns to the typed text;
+    an error ends the page.
     """
     total = len(sentences)
 
@@ -108,7 +108,7 @@ def measure_once(
     on_cancel: Callable[..., None],
     *arguments: object,
 ) -> Result:
-    """What a place has, or what `run` puts there under a bar; ends the page on an error."""
+    """The slot's content, or what `run` puts there under a bar; ends the page on an error."""
     if not place.kept:
         try:
             with long_work(), bar_with_cancel(cancel, on_cancel, *arguments) as bar:

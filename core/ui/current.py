@@ -1,4 +1,4 @@
-"""What this visitor is looking at: the model and the trace, or a message and the way out."""
+"""What this visitor is looking at: the model and the trace, or a message with a way out."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from core.model.bundled.first import FirstInput
     from core.model.text.languages import Languages
 
-MAX_FOUND = 64  # of eight numbers each, kept for all visitors
-_LAST_GOOD = "_last_good_models"  # by what they read
+MAX_FOUND = 64  # links of eight numbers each, kept for all visitors
+_LAST_GOOD = "_last_good_models"  # by modality
 _FAILED = first_model.FAILED
 _NAMES = {"text": "sentences", "image": "images"}
-_WANTED = "_wanted_model"  # a name whose download was asked for with the button
+_WANTED = "_wanted_model"  # the model whose download button was pressed
 
 
 def current_trace() -> Trace:
-    """The trace of the text or image by the chosen model; ends the page where there is none.
+    """The chosen model's trace of the text or image; ends the page if there is none.
 
-    A model that cannot be used is reported and the last usable one stands in, so that the page
-    stays usable. With an encoder-decoder, the visitor chooses the kind of attention.
+    A model that cannot be used is reported and replaced by the last usable one, so that the page
+    stays usable. With an encoder-decoder, the visitor chooses the type of attention.
     """
     with above_page():
         return _current_trace()
@@ -66,7 +66,7 @@ def _current_trace() -> Trace:
     except ModelError as error:
         show_model_error(error)
         controls.end_page()
-    if trace.source is not None:  # its keys are of the text that the encoder reads
+    if trace.source is not None:  # its key tokens are from the encoder's text
         show_trace_limits(cache.trace(*key._replace(attention_type="encoder")))
     show_trace_limits(trace)
     model_chip.show_rules(trace)
@@ -77,28 +77,28 @@ def _current_trace() -> Trace:
 
 
 def awaited_text() -> FirstInput | None:
-    """What comes with the app of the text on screen, while the model that reads it is not here."""
+    """What the app ships for the text on screen, while the model is not loaded."""
     name = st.session_state["model"].strip()
     awaited = (name, "text") in cache.first_loads and _awaits_model(name)
     return cache.first_input(_text_key(name)) if awaited else None
 
 
 def _awaits_model(name: str) -> bool:
-    """Whether the model is one that pages begin with, and not here yet."""
+    """Whether this is a default model that is not loaded yet."""
     return _is_first(name) and not cache.first_loads[name, switch.modality()].is_ready
 
 
 def _is_first(name: str) -> bool:
-    """Whether the model is one that pages begin with, and has not failed."""
+    """Whether this is a default model that has not failed to load."""
     failed, _ = st.session_state.get(_FAILED, (None, None))
     known = (name, switch.modality()) in cache.first_loads
     return known and failed != name and name in access(switch.modality()).names
 
 
 def begin_corpus(model_name: str) -> Trace | None:
-    """Begin a page of a corpus from what comes with the app, whether its model is here or not.
+    """Begin a corpus page from what the app ships, whether or not its model is loaded.
 
-    Gives the model's first trace; None where the model is needed for the head to begin with.
+    Returns the model's first trace; None if finding the first head needs the model.
     """
     key = _text_key(model_name)
     first = cache.first_of(model_name) if _is_first(model_name) else None
@@ -108,9 +108,9 @@ def begin_corpus(model_name: str) -> Trace | None:
 
 
 def _defer_model(key: cache.TraceKey, first: FirstInput) -> Trace:
-    """Begin a page from what comes with the app of its input.
+    """Begin a page from what the app ships for its input.
 
-    The model follows when the page has ended, and its facts behind its name.
+    The model, and the facts behind its name, follow when the page has ended.
     """
     _note_success(key.model)
     first_model.defer_model(key.model, key.modality)
@@ -119,7 +119,7 @@ def _defer_model(key: cache.TraceKey, first: FirstInput) -> Trace:
 
 
 def _current_image() -> Trace:
-    """The trace of the image; ends the page where the model refuses it."""
+    """The trace of the image; ends the page if the model refuses it."""
     from core.ui.frame import image_row
 
     if question := opened().of_image:
@@ -144,15 +144,15 @@ def _current_image() -> Trace:
 
 
 def _end_unless_shown_here() -> None:
-    """Where this site offers no model for what the page shows, lead on to the one that comes
-    nearest; the page ends.
+    """If this site offers no model for what the page shows, link to the nearest page that works,
+    and end this one.
     """
     page = opened()
     if switch.modality() in page.modalities:
         return
-    here, there = _NAMES[page.modalities[0]], _NAMES[switch.modality()]
+    own, other = _NAMES[page.modalities[0]], _NAMES[switch.modality()]
     st.info(
-        f"This page shows {here}, and this site offers no model that reads them. For {there} there"
+        f"This page shows {own}, and this site offers no model that reads them. For {other} there"
         " is another page:"
     )
     nearest = find_page(page.instead)
@@ -161,7 +161,7 @@ def _end_unless_shown_here() -> None:
 
 
 def shown_model() -> str:
-    """The model on screen: the chosen one or, where that failed, the one that stands in."""
+    """The model on screen: the chosen one or, if that failed, its stand-in."""
     name: str = st.session_state.get(_LAST_GOOD, {}).get(switch.modality(), "")
     return name
 
@@ -169,7 +169,7 @@ def shown_model() -> str:
 def found_head(trace: Trace) -> FoundLink | None:
     """The layer and head (from 0) worth showing first, and the pair of tokens that it joins.
 
-    `trace` is that of the text on screen; None where no token has another to attend to.
+    `trace` is of the text on screen. None if no token has another one to attend to.
     """
     return _found_link(current_key(trace.model))
 
@@ -181,23 +181,23 @@ def _found_link(key: cache.TraceKey) -> FoundLink | None:
 
 
 def _suggest_head(trace: Trace) -> None:
-    """Pages begin with the head that Home names, until the visitor picks another."""
-    found = found_head(trace)
-    controls.suggest(None if found is None else (trace.layer_labels[found.layer], found.head + 1))
+    """Open pages on the head that Home names, until the visitor picks another."""
+    link = found_head(trace)
+    controls.suggest(None if link is None else (trace.layer_labels[link.layer], link.head + 1))
 
 
 def _suggest_known(model_name: str) -> None:
-    """Pages of images begin with the head that the catalogue names, if it names one."""
+    """Open image pages on the head that the catalogue names, if it names one."""
     spec = catalog.find_entry(model_name)
     controls.suggest(None if spec is None else spec.begin)
 
 
 def suggest_head(model_name: str) -> None:
-    """On a page of a corpus: begin with the head that Home names, if it is the same model's."""
+    """Open a corpus page on the head that Home names, if the model is the same."""
     controls.suggest(None)
     if model_name != shown_model():
         return
-    is_known = first_model.is_awaited()  # that it is none
+    is_known = first_model.is_awaited()  # not an encoder-decoder
     if not is_known and cache.model(model_name, switch.modality()).is_encoder_decoder:
         return  # a corpus goes through the encoder alone
     key = current_key(model_name)
@@ -208,9 +208,9 @@ def suggest_head(model_name: str) -> None:
 
 
 def current_key(model_name: str) -> cache.TraceKey:
-    """What the trace on screen is cached by: the model's name, the texts, the kind of attention.
+    """The cache key of the trace on screen: the model's name, the texts, the type of attention.
 
-    Or the name of the image.
+    For an image, its name instead of the texts.
     """
     if switch.modality() == "image":
         return _image_key(model_name)
@@ -251,14 +251,14 @@ def current_model() -> LoadedModel:
 
 
 def _note_success(name: str) -> None:
-    """The chosen model is on screen; coming back to one that failed tries it again."""
+    """Note that the chosen model is on screen; choosing one that failed before tries it again."""
     st.session_state.setdefault(_LAST_GOOD, {})[switch.modality()] = name
     _forget_failure()
 
 
 def _load(name: str) -> LoadedModel:
-    """The cached model, if this visitor may use it. A failure is remembered, so as not to ask the
-    hub at every click.
+    """The cached model, if this visitor may use it. Failures are remembered, so that the hub is not
+    asked at every click.
     """
     failed_name, error = st.session_state.get(_FAILED, (None, None))
     if failed_name == name and error is not None:
@@ -270,12 +270,12 @@ def _load(name: str) -> LoadedModel:
     except NotDownloadedError as missing:
         from core.model.opening.downloads import check_size
 
-        check_size(name, missing.size_mb, max_download_mb())  # no button that would only refuse
+        check_size(name, missing.size_mb, max_download_mb())  # else the button could only refuse
         raise
 
 
 def _stand_in(name: str, error: ModelError) -> LoadedModel:
-    """The model shown until then, in one line with what to do; where there is none, the refusal."""
+    """The model shown instead, with a line on what to do; if there is none, show the refusal."""
     modality = switch.modality()
     default = first_offered(modality)
     fallback = st.session_state.get(_LAST_GOOD, {}).get(modality, default)
@@ -293,7 +293,7 @@ def _stand_in(name: str, error: ModelError) -> LoadedModel:
             _offer("Try again", _forget_failure)
         if isinstance(error, NotDownloadedError):
             _offer("Download", lambda: st.session_state.update({_WANTED: name}))
-            if st.session_state.pop(_WANTED, None) == name:  # once: a click elsewhere ends it
+            if st.session_state.pop(_WANTED, None) == name:  # once: a click elsewhere interrupts it
                 _download(name)
                 st.rerun()
         if model is None:

@@ -1,8 +1,8 @@
-"""Files that people take away: their names, what they say about themselves, and their buttons.
+"""Files to save: their names, the facts they carry, and their buttons.
 
 Streamlit keeps the function that makes a file as long as the session, two minutes after the visitor
-has left. A lambda on a page would keep the page's trace and figures; a `partial` keeps its own
-arguments only, and a :class:`Contents` is a few lines of text.
+has left. A lambda on a page would keep its trace and figures alive; a `partial` keeps only its
+arguments, and a :class:`Contents` is a few lines of text.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ _CSV_HELP = (
     " `pandas.read_csv(file, skiprows=1)`."
 )
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-_MAX_MODEL = 40  # characters of the model in a file's name; a saved atlas may name anything
-_OWN_FIELDS = {"model", "text", "pair", "two", "image", "layer", "head"}  # not among the options
+_MAX_MODEL = 40  # characters of a model in file names; a saved atlas may name any model
+_OWN_FIELDS = {"model", "text", "pair", "two", "image", "layer", "head"}  # not listed as options
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a file or a picture holds.
+    """What a saved file or picture contains.
 
     Attributes
     ----------
-    stem : the file's name without its ending, such as ``heatmap-minilm-L4H2``.
-    facts : what the file carries inside, as JSON: the version, page, model, text and second text,
+    stem : the file's name without extension, such as ``heatmap-minilm-L4H2``.
+    facts : metadata inside the file, as JSON: the version, page, model, text and second text,
         layer and head as links write them, and the options.
     """
 
@@ -53,14 +53,14 @@ class Contents:
 
     @property
     def about(self) -> str:
-        """The text, or both, in quotation marks; empty where the file is of a corpus."""
+        """The text, or both texts, in quotation marks; empty if the file is about a corpus."""
         texts = [self.facts.get(name) for name in ("text", "pair", "image")]
         return " / ".join(f"“{' '.join(text.split())}”" for text in texts if text)
 
     def titled(self, title: str, *, place: str = "", about: str = "") -> dict[str, Any]:
         """What a component needs to save its picture.
 
-        Its first line is the `title`, the `place`, such as "L4 H2", and the model; its second is
+        The first line has the `title`, the `place`, such as "L4 H2", and the model; the second is
         `about`, or else the text.
         """
         words = {
@@ -75,14 +75,14 @@ class Contents:
 def contents(
     page: str, model: str, part: str | None = None, *, text: bool = True, **more: object
 ) -> Contents:
-    """What is on the screen now, with the controls that were declared so far.
+    """A description of what is on screen now, with the controls declared so far.
 
     Parameters
     ----------
-    page : its short name in a file's name.
-    part : of the page or of the model; unless given, the layer and the head that are chosen.
-    text : whether the file is of the visitor's text.
-    more : facts besides.
+    page : its short name, for the file's name.
+    part : of the page or of the model; by default the chosen layer and head.
+    text : whether the file is about the visitor's text.
+    more : additional facts.
     """
     state, names = st.session_state, controls.declared()
     chosen = {key: written for key in names if (written := address.to_text(state.get(key)))}
@@ -95,8 +95,8 @@ def contents(
     facts |= {name: chosen.get(name, "") for name in ("layer", "head")}
     options = {key: value for key, value in chosen.items() if key not in _OWN_FIELDS}
     place = head_part(facts["layer"], facts["head"]) if part is None else part
-    kept = {name: value for name, value in facts.items() if value}
-    return Contents(file_stem(page, model, place), kept | more | {"options": options})
+    known = {name: value for name, value in facts.items() if value}
+    return Contents(file_stem(page, model, place), known | more | {"options": options})
 
 
 def file_stem(page: str, model: str, part: str) -> str:
@@ -136,7 +136,7 @@ def offer_file(
 
 
 def offer_page(make: Callable[[], str], export: Contents) -> None:
-    """A button for a picture as a page of its own."""
+    """A button that saves a picture as a standalone page."""
     hint = "One file that opens offline, with what pointing shows."
     offer_file("Save as HTML", make, export, ".html", help=hint)
 
@@ -148,9 +148,9 @@ def offer_csv(
     key: str | None = None,
     **options: Any,  # noqa: ANN401
 ) -> None:
-    """A button for a table, with what :func:`csv_text` takes.
+    """A button that saves a table, with arguments of :func:`csv_text`.
 
-    `make` is a bound method or a `partial`, which hold on to nothing of a page.
+    `make` is a bound method or a `partial`, which keep nothing of a page alive.
     """
     write = partial(csv_text, make, export.facts, **options)
     offer_file("Download CSV", write, export, ".csv", help=_CSV_HELP, key=key)
@@ -161,10 +161,9 @@ def csv_text(
     facts: Mapping[str, Any],
     **options: Any,  # noqa: ANN401
 ) -> str:
-    """A table as CSV; `options` are those of :func:`core.analysis.csv_text.to_csv`.
+    """A table as CSV; `options` are passed to :func:`core.analysis.csv_text.to_csv`.
 
-    It begins with a byte-order mark, without which spreadsheets take UTF-8 for the letters of their
-    own country.
+    It begins with a byte-order mark, without which spreadsheets read UTF-8 in their local encoding.
     """
     from core.analysis.csv_text import to_csv
 

@@ -1,4 +1,4 @@
-"""Heads on a page: their table and the chosen one's row, and charts that can be clicked."""
+"""Heads on a page: their table, the chosen one's row, and clickable charts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeadTable:
-    """What was measured of every head, and the one that is chosen; layer and head from 0."""
+    """Measures of every head, and the chosen one; layer and head from 0."""
 
     trace: Trace
     table: pd.DataFrame
@@ -36,12 +36,12 @@ class HeadTable:
 
     @property
     def number(self) -> int:
-        """The chosen head's number among all heads, from 0."""
+        """The chosen head's index among all heads, from 0."""
         return self.layer * self.trace.shape[1] + self.head
 
     @property
     def name(self) -> str:
-        """The chosen head as people read it."""
+        """The chosen head's name."""
         return head_name(self.trace, self.layer, self.head)
 
     @property
@@ -55,7 +55,7 @@ class HeadTable:
 
 
 def names_of(table: pd.DataFrame) -> pd.Series[str]:
-    """The head of each row of a table, as people read it."""
+    """The name of the head in each row of a table."""
     return "L" + table["layer"].astype(str) + " H" + table["head"].astype(str)
 
 
@@ -67,7 +67,7 @@ def show_overview(
     *,
     border: bool = True,
 ) -> DeltaGenerator:
-    """The map beside the card, which may have a `border`; a place, which this gives; the file."""
+    """Draw the map beside the card, then a place, which this returns, then the file button."""
     left, right = st.columns([5, 4], gap="medium")
     with left:
         draw_map()
@@ -86,19 +86,19 @@ def show_head_table(
     key: str,
     on_open: Callable[[int, int], None],
 ) -> None:
-    """The columns that have `titles`; a click on a row calls `on_open` with its layer and head."""
-    shown = heads.table[[name for name in titles if name in heads.table]]
+    """Draw the columns that have `titles`; a click on a row calls `on_open` with layer and head."""
+    table = heads.table[[name for name in titles if name in heads.table]]
     columns: dict[str, Any] = {}
-    for name in map(str, shown):
+    for name in map(str, table):
         columns[name] = (
             st.column_config.NumberColumn(titles[name], format="%.3f")
-            if shown[name].dtype.kind == "f"
+            if table[name].dtype.kind == "f"
             else st.column_config.Column(titles[name])
         )
-    shown.insert(0, "head", names_of(heads.table))
+    table.insert(0, "head", names_of(heads.table))
     labels = tuple(heads.trace.layer_labels)
     st.dataframe(
-        shown,
+        table,
         key=key,
         hide_index=True,
         height=420,
@@ -119,7 +119,7 @@ def _choose(
 
 
 def offer_table(heads: HeadTable, export: Contents) -> None:
-    """A button for the whole table as a file."""
+    """A button that saves the whole table."""
     offer_csv(heads.table.copy, export, index=False, float_format="%.6f")
 
 
@@ -139,10 +139,10 @@ def show_head_map(
     Parameters
     ----------
     layered : the trace or atlas whose layers these are.
-    name : of the values, for the hover.
-    on_open : called with the numbers of layer and head of a clicked square, before the next run.
-    chosen : layer and head, from 0, of the head that is framed.
-    look : without `bounds`, from 0 to the largest size, and as far below where a value is negative.
+    name : what the values are, for the hover text.
+    on_open : called with the numbers of a clicked square's layer and head, before the next run.
+    chosen : layer and head, from 0, of the head to frame.
+    look : default `bounds`: 0 to the largest magnitude, and as far below if a value is negative.
     """
     rows = place_layers(layered)
     if "bounds" not in look:
@@ -155,13 +155,13 @@ def show_head_map(
 
 
 def show_gaps(layered: Layered) -> None:
-    """Under a map of heads: which layers are missing there."""
+    """Say under a map of heads which layers are missing."""
     if silent := gaps_note(layered):
         st.caption(silent)
 
 
 def gaps_note(layered: Layered) -> str:
-    """Which layers do not attend; empty where all do."""
+    """Which layers have no attention; empty if all have."""
     silent = without_attention(layered)
     if not silent:
         return ""
@@ -179,8 +179,8 @@ def show_heads(
 ) -> None:
     """Any chart with a point per head; a click calls `on_open` with layer and head.
 
-    A point's customdata begin with these, as people number them. `alt` says what the chart shows to
-    those who do not see it.
+    A point's customdata begin with these numbers, as people read them. `alt` describes the chart
+    for screen readers.
     """
     show_chart(
         figure,
@@ -201,6 +201,6 @@ def _open(key: str, on_open: Callable[[int, int], None]) -> None:
 
 def _head_of(point: object) -> tuple[int, int] | None:
     data = as_mapping(point).get("customdata")
-    # Streamlit gives a point's own data as a list or a mapping.
+    # Streamlit returns a point's own data as a list or a mapping.
     numbers = as_indices([*as_mapping(data).values()] or data)
     return (numbers[0], numbers[1]) if len(numbers) >= 2 else None

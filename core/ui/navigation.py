@@ -1,4 +1,4 @@
-"""Opening pages, and the guard every page calls first."""
+"""Opening pages, and the guard that every page calls first."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from core.ui.words.prose import Prose
 
 _PICTURES = Path(__file__).parent / "pictures"
 MARK = str(_PICTURES / "mark.svg")  # arcs of attention over a row of tokens
-LOGO = str(_PICTURES / "logo.svg")  # the same beside the name
+LOGO = str(_PICTURES / "logo.svg")  # the same, with the name
 
-_QUESTION = "_question"  # the place of the question beside the title
-MIN_TOKENS = 50  # of a text; what fewer say of a head may be otherwise on the next
+_QUESTION = "_question"  # the slot for the question beside the title
+MIN_TOKENS = 50  # of a text; with fewer, a finding may not hold on the next text
 _app_is_running: ContextVar[bool] = ContextVar("headscope_app_is_running", default=False)
 
 
 def configure() -> None:
-    """How every page is laid out."""
+    """Set the layout of every page."""
     st.set_page_config(
         page_title="Headscope", page_icon=MARK, layout="wide", initial_sidebar_state=220
     )
@@ -57,7 +57,7 @@ def register_pages() -> StreamlitPage:
     joined = [st.Page(f"pages/{name}.py", visibility="hidden") for name in JOINED]
     menu[""] = [front_door, *joined, *menu[""]]
     st.set_option("client.showSidebarNavigation", value=True)  # see .streamlit/config.toml
-    return st.navigation(menu, expanded=True)  # else the last pages hide behind a button
+    return st.navigation(menu, expanded=True)  # else the last pages are hidden behind a button
 
 
 def _menu_entry(page: Page) -> StreamlitPage:
@@ -71,7 +71,7 @@ def _go_home() -> None:
 def requested_page(page: StreamlitPage) -> Page:
     """The page that this run will show, before it is opened.
 
-    A link to a page that joined another is read as one to that.
+    A link to a page that was merged into another is read as a link to that one.
     """
     if page.url_path in JOINED:
         now, before = JOINED[page.url_path], st.session_state.get(OPENED)
@@ -83,7 +83,7 @@ def requested_page(page: StreamlitPage) -> Page:
 
 
 def run_page(page: StreamlitPage) -> None:
-    """Run the page inside app.py, write its controls to the address, draw what waited."""
+    """Run the page inside app.py, write its controls to the address, draw what needed a model."""
     token = _app_is_running.set(True)
     try:
         try:
@@ -91,7 +91,7 @@ def run_page(page: StreamlitPage) -> None:
         except ModelError as error:
             if not first_model.is_awaited():
                 raise
-            first_model.fail(error)  # of the model that the page was begun without
+            first_model.fail(error)  # the model is the one that the page was drawn without
         controls.publish()
     finally:
         _app_is_running.reset(token)
@@ -105,14 +105,14 @@ def redirect_to(name: str) -> NoReturn:
 
 
 def opened_by_button() -> bool:
-    """Whether a button of a page, not the menu or a link, opens the page of this run."""
+    """Whether this run's page was opened by a button on a page, not by the menu or a link."""
     return GO_TO in st.session_state
 
 
 def set_headline(answer: str, first: str = "", *, tokens: int = MIN_TOKENS) -> None:
-    """Put another question, or the answer (Markdown), in place of the page's own.
+    """Replace the page's question by another one, or by the answer (Markdown).
 
-    `first` is what to do first, in grey; `tokens` how many were measured: few are only a hint.
+    `first` is what to do first, in grey; few measured `tokens` are marked as only a hint.
     """
     hint = f"{tokens} tokens: a hint." if tokens < MIN_TOKENS else ""
     grey = f":gray[{first}]" if first else ""
@@ -131,8 +131,8 @@ def open_page(name: str) -> Prose:
         configure()  # the sidebar keeps the width of the first run
         register_pages()
         st.rerun()
-    if (asked := st.session_state.pop(GO_TO, name)) != name:
-        st.switch_page(find_page(asked).path)
+    if (target := st.session_state.pop(GO_TO, name)) != name:
+        st.switch_page(find_page(target).path)
     first_model.start_page()
     page = find_page(name)
     note_opened(page)

@@ -1,4 +1,4 @@
-"""What a page shows: its layer and head, with the stepper, tokens, and pairs of them."""
+"""Controls for a page's layer and head, with the stepper, its tokens, and pairs of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class HasHeads(Layered, Protocol):
 
     @property
     def model(self) -> str:
-        """The name it was loaded by."""
+        """The name that it was loaded by."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -41,14 +41,14 @@ def pick_head(
     layers: tuple[Summary, ...] = (),
     heads: tuple[HeadSummary, ...] = (),
 ) -> tuple[Summary | int, HeadSummary | int]:
-    """Layer and head from 0, or one of these summaries of them; with the stepper."""
+    """Pick layer and head, from 0 or one of these summaries; with the stepper."""
     picked = layer(trace, summaries=layers), head(trace, summaries=heads)
     draw_stepper("layer", "head")
     return picked
 
 
 def draw_stepper(*keys: str) -> None:
-    """The stepper of "layer", of "head", or of both, which have been declared in this run."""
+    """Draw the stepper for "layer", "head", or both; these must be declared in this run."""
     declared = controls.declared()
     show_stepper(
         {key: {each: each for each in declared[key].allowed} for key in keys},
@@ -67,9 +67,9 @@ def choose_head(layer: int, head: int, **others: Any) -> None:  # noqa: ANN401 -
 
 
 def layer(trace: HasHeads, *, summaries: tuple[Summary, ...] = ()) -> Summary | int:
-    """The index of a layer, at first the suggested or the last; or one of `summaries` ("mean").
+    """The index of a layer, by default the suggested or the last; or one of `summaries` ("mean").
 
-    People and links have the model's own numbers, of the layers that attend.
+    People and links use the model's own layer numbers; only layers with attention are offered.
     """
     layer_labels = trace.layer_labels
     subject = f"{trace.model} has {len(layer_labels)} layers"
@@ -83,7 +83,7 @@ def head(
 ) -> Summary | int:
     """A head from 0, or one of `summaries` ("mean", "median", "max").
 
-    At first it is the suggested one, if the page does `follow` suggestions, else the first option.
+    The default is the suggested head if the page does `follow` suggestions, else the first option.
     """
     heads = trace.shape[1]
     subject = f"{trace.model} has {heads} heads a layer"
@@ -108,7 +108,7 @@ def _declare(
 
 
 def pick_token(label: str, key: str, trace: Trace, labels: Sequence[str], default: int) -> int:
-    """A menu of the tokens that are not special; returns the position of the one picked.
+    """A menu of the tokens that are not special; returns the picked position.
 
     `labels` has a different entry for each position; links carry the label.
     """
@@ -134,7 +134,7 @@ def pick_pairs(
     key: str = "filter",
     **look: Any,  # noqa: ANN401 - of the control: names, help
 ) -> PairFilter:
-    """Which sentence attends to which; nothing to choose where there is only one on each side."""
+    """Pick which sentence attends to which; no choice if there is only one on each side."""
     sides = [{token.segment for token in side} for side in (trace.tokens, trace.key_tokens)]
     offered = [
         pairs
@@ -157,7 +157,7 @@ _TEXT = "_text_of_cell"
 
 
 def pinned_pair(trace: Trace) -> tuple[int, ...]:
-    """The pair of the link or the session; none once the text is another one."""
+    """The pair pinned in the link or the session; empty once the text has changed."""
     state = st.session_state
     text = hash((trace.tokens, trace.source))
     if state.setdefault(_TEXT, text) != text and not address.asks_for(CELL):

@@ -25,8 +25,8 @@ from core.vocabulary import head_name, labels_of, percent
 if TYPE_CHECKING:
     from core.model import Trace
 
-# What a sentence and its settings may name, by the numbers that people read: `layer`, `head`, its
-# `name`, a `share` (and as `percent`), and for a pair `query` and `key` with the tokens there.
+# Fields for sentences and settings, with numbers as people read them: `layer`, `head`, its `name`,
+# a `share` (also as `percent`), and for a pair `query` and `key` with the tokens there.
 Fields = dict[str, Any]
 
 
@@ -42,12 +42,12 @@ def _head(trace: Trace, layer: int, head: int, share: float) -> Fields:
 def _pair(trace: Trace, query: int, key: int) -> Fields:
     tokens = {"query": trace.tokens, "key": trace.key_tokens}
     places = {"query": query, "key": key}
-    named = {f"{side}_token": quote(labels_of(tokens[side])[at]) for side, at in places.items()}
-    return {side: at + 1 for side, at in places.items()} | named
+    named = {f"{side}_token": quote(labels_of(tokens[side])[i]) for side, i in places.items()}
+    return {side: i + 1 for side, i in places.items()} | named
 
 
 def _link(trace: Trace, layers: Sequence[int] | None = None) -> Fields | None:
-    """The strongest link between two words, in all layers or in these."""
+    """The strongest link between two words, in these layers or in all."""
     link = strongest_link(trace, layers)
     if link is None:
         return None
@@ -56,7 +56,7 @@ def _link(trace: Trace, layers: Sequence[int] | None = None) -> Fields | None:
 
 
 def _lowest_score(trace: Trace) -> Fields | None:
-    """In the row of the strongest link, the permitted key with the lowest score."""
+    """The lowest-scoring permitted key in the row of the strongest link."""
     from core.analysis.neuron import read_head
 
     link = strongest_link(trace)
@@ -69,18 +69,18 @@ def _lowest_score(trace: Trace) -> Fields | None:
 
 
 def _previous(trace: Trace) -> Fields | None:
-    """The head that looks back one token most, at its strongest pair."""
+    """The head that attends most to the previous token, at its strongest pair."""
     if not trace.input.beside(-1).any():
         return None
     layer, head, mean = strongest_head(trace, "previous")
-    # The first pair is left out: in causal models it has little choice.
+    # The first pair is left out: in causal models it has few keys to choose from.
     back = np.diagonal(trace.attention(layer, head) * trace.input.beside(-1), -1)
     query = int(back[1:].argmax()) + 2 if len(back) > 1 else 1
     return _head(trace, layer, head, mean) | _pair(trace, query, query - 1)
 
 
 def _resting_layer(trace: Trace) -> Fields | None:
-    """The layer that gives most to special tokens and marks."""
+    """The layer that attends most to special tokens and punctuation."""
     if not trace.input.specials:
         return None
     resting = find_heads(trace, "delimiters").scores.mean(axis=1)  # (layer,)
@@ -89,7 +89,7 @@ def _resting_layer(trace: Trace) -> Fields | None:
 
 
 def _most(mark: str) -> Callable[[Trace], Fields | None]:
-    """Finds the head of an image that one of the quick marks is largest of."""
+    """A function that finds the head with the largest value of one of the quick image marks."""
 
     def find(trace: Trace) -> Fields | None:
         from core.analysis.images.marks import head_marks
@@ -103,7 +103,7 @@ def _most(mark: str) -> Callable[[Trace], Fields | None]:
     return find
 
 
-# By the names that records have them: what to show, or None where this text has none.
+# By their names in records: functions that give the fields, or None if the text has none.
 FIND: Mapping[str, Callable[[Trace], Fields | None]] = {
     "nothing": lambda _: {},
     "strongest link": _link,
@@ -122,7 +122,7 @@ _MADE = "_examples_made"
 class Preset:
     """Values for the controls, and a sentence (Markdown) that says what they show.
 
-    Controls that `state` does not name begin anew, where the page's record says so.
+    Controls that `state` does not name are reset, if the page's record says so.
     """
 
     title: str
@@ -133,9 +133,9 @@ class Preset:
 def show(make: Callable[[], Sequence[Preset]], *, measured_on: Hashable | None = None) -> None:
     """Draw a row of chips; each sets the page's controls for the next run.
 
-    They stand directly above the picture, so that one sees what they change: all behind "Try", and
-    beside it those that have room in one line. `make` measures the text to find what is worth
-    showing, once for what it is `measured_on`, if that is given.
+    They are directly above the picture, so that the change is visible: all behind "Try", and next
+    to it as many as fit in one line. `make` measures the text to find what is worth showing, only
+    once per `measured_on`, if that is given.
     """
     page = opened().name
     presets = make() if measured_on is None else remembered(_MADE, (page, measured_on), make)
@@ -151,7 +151,7 @@ def show_for(trace: Trace) -> None:
 
 
 def _of_record(trace: Trace) -> list[Preset]:
-    """Those that can be shown, in their order."""
+    """The examples that apply here, in the order of the record."""
     labels, rest = trace.layer_labels, words_for(trace)["delimiter"].where
     of_text = {"input": trace.input, "rest": rest, "first": labels[0], "last": labels[-1]}
     of_text |= {name: getattr(trace.input, name).capitalize() for name in ("previous", "back")}
@@ -159,20 +159,20 @@ def _of_record(trace: Trace) -> list[Preset]:
     for example in opened().examples:
         if trace.input.kind not in example.get("kinds", (trace.input.kind,)):
             continue
-        found = FIND[example.get("find", "nothing")](trace)
+        match = FIND[example.get("find", "nothing")](trace)
         own, needed = example.get("state", {}), example.get("need")
-        if found is None or (needed and own[needed] not in controls.declared()[needed].allowed):
+        if match is None or (needed and own[needed] not in controls.declared()[needed].allowed):
             continue
-        fields = {**of_text, "heads": trace.shape[1], **found}
+        fields = {**of_text, "heads": trace.shape[1], **match}
         title, sentence = (example[each].format(**fields) for each in ("title", "sentence"))
-        place = {key: str(found[key]) for key in ("layer", "head") if key in found}
+        place = {key: str(match[key]) for key in ("layer", "head") if key in match}
         state = place | {key: _filled(value, fields) for key, value in own.items()}
         presets.append(Preset(title, sentence, state))
     return presets
 
 
 def _filled(value: Any, fields: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of a control
-    """A setting with what was found in it; in a list stand the numbers of tokens or heads."""
+    """A setting with its fields filled; a list holds numbers of tokens or heads."""
     if isinstance(value, list):
         return [int(_filled(each, fields)) for each in value]
     return value.format(**fields) if isinstance(value, str) else value

@@ -1,1 +1,1 @@
-"""What the atlas page alone has."""
+"""Code that only the atlas page needs."""

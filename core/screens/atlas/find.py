@@ -27,7 +27,7 @@ _ROWS = 100  # matches in the table below the result, which has a button to save
 
 
 def draw_search(*, images: bool) -> str:
-    """The search box, in the first row: what to look for."""
+    """Draw the search box in the first row."""
     with first_row.place_of_search():
         query = controls.text(
             "find",
@@ -42,7 +42,7 @@ def draw_search(*, images: bool) -> str:
 
 
 def find_tokens(source: Source, query: str) -> TokenSearch | str | None:
-    """What a search finds, or why it cannot; None without one. Draws what counts as a match."""
+    """The matches, or why the search failed; None without a query. Draws the match options."""
     atlas = source.sample
     kind: MatchKind = "token"
     if atlas.images is None:
@@ -62,7 +62,7 @@ def find_tokens(source: Source, query: str) -> TokenSearch | str | None:
 
 
 def _search(source: Source, query: str, kind: MatchKind) -> TokenSearch | str:
-    """What is found, or why nothing can be."""
+    """The matches, or why the search failed."""
     try:
         everywhere = matches = source.search(query, kind)
         if everywhere.size > len(source.sample.tokens):
@@ -73,25 +73,25 @@ def _search(source: Source, query: str, kind: MatchKind) -> TokenSearch | str:
 
 
 def show_result(search: TokenSearch | str | None, source: Source) -> None:
-    """How much was found, or why the search failed."""
+    """Show how many tokens match, or why the search failed."""
     if search is None:
         return
     if isinstance(search, str):
         st.warning(escape(search))
         return
-    found = search.everywhere
+    hits = search.everywhere
     query = quote(search.query)
-    if not found.count:
-        st.info(f"{query} is not among the {found.size:,} tokens of this corpus.")
+    if not hits.count:
+        st.info(f"{query} is not among the {hits.size:,} tokens of this corpus.")
         return
-    where = f"in {found.sentences:,} of {source.sample.corpus_size[1]:,} {whole(source.sample)}"
+    where = f"in {hits.sentences:,} of {source.sample.corpus_size[1]:,} {whole(source.sample)}"
     st.markdown(
-        f"{query}: **{found.count:,}** match{'es' * (found.count != 1)} {where}; drawn large:"
+        f"{query}: **{hits.count:,}** match{'es' * (hits.count != 1)} {where}; drawn large:"
         f" {search.matches.indices.size:,} tokens."
     )
     if source.groups:
-        shown = min(_ROWS, found.indices.size)
-        with st.expander(f"The first {shown:,} matches in their sentences"):
-            table = source.table(found, _ROWS)
+        rows = min(_ROWS, hits.indices.size)
+        with st.expander(f"The first {rows:,} matches in their sentences"):
+            table = source.table(hits, _ROWS)
             st.dataframe(table, key="atlas_everywhere", hide_index=True, height=320)
             st.caption("A row is a token that matches, or is a part of a match.")

@@ -1,7 +1,7 @@
-"""All heads of the atlas that the page begins with: they come with the app.
+"""All heads of the atlas that the page opens with, shipped with the app.
 
-The page draws them while the model is loaded and the atlas is made. ``python -m tests.tools.first``
-writes the file again.
+The page draws them while the model loads and the atlas is built. ``python -m tests.tools.first``
+rewrites the file.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ _words = Prose(__file__)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FirstAtlas:
-    """What all heads are drawn from: raw vectors in the plane.
+    """What the picture of all heads needs: raw vectors in the plane.
 
     Attributes
     ----------
-    plan, tokens : which sentences of the sample corpus, and all their tokens.
-    steps, frames : of the tokens that tiles draw, (layer * head, 2 token, 2), as
+    plan, tokens : the chosen sentences of the sample corpus, and all their tokens.
+    steps, frames : for the tokens that tiles draw, (layer * head, 2 token, 2), as
         :func:`core.components.points.quantise_points` gives them.
     """
 
@@ -70,9 +70,9 @@ class FirstAtlas:
 
 
 def first_entry(picked: str, budget: int) -> AtlasEntry | None:
-    """Begin the page from what comes with the app; only all heads can be drawn of it.
+    """The atlas shipped with the app, which can only draw all heads at once.
 
-    None where another picture is asked for, or the atlas is there.
+    None where the link asks for another picture, or the real atlas is ready.
     """
     if (picked, budget) != (_PICKED, DEFAULT_TOKENS) or not controls.stand_at(**_SHOWN):
         return None
@@ -90,7 +90,7 @@ def first_entry(picked: str, budget: int) -> AtlasEntry | None:
 
 
 def _atlas(first: FirstAtlas, corpus: Material, trace: Trace) -> Atlas:
-    """The atlas, without what other pictures need."""
+    """The atlas, with only what this picture needs."""
     heads, size = trace.shape[:2], len(first.tokens)
     nothing, points = np.zeros((*heads, 0, 0)), np.zeros((*heads, 2 * size, 2), np.float32)
     empty = nothing.astype(np.float32)
@@ -110,14 +110,14 @@ def _atlas(first: FirstAtlas, corpus: Material, trace: Trace) -> Atlas:
         faithfulness={"raw": first.faithfulness},
         measured=first.measured,
     )
-    drawn = tile_tokens(atlas, None)
-    both = np.concatenate([drawn, drawn + size])
+    in_tiles = tile_tokens(atlas, None)
+    both = np.concatenate([in_tiles, in_tiles + size])
     points[:, :, both] = restore_points(first.steps, first.frames).reshape(*heads, both.size, 2)
     return atlas
 
 
 def show_until_made() -> None:
-    """How far the atlas is, in the place of what it is made of; then draw the page with it."""
+    """Show the atlas's progress in place of its description; then rerun the page with it."""
     first_model.when_loaded(_make, _words("first"))
 
 

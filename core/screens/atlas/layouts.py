@@ -1,4 +1,4 @@
-"""Which points are drawn: components at once; UMAP and t-SNE head by head, in the background."""
+"""Points to draw: components at once; UMAP and t-SNE head by head, in the background."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from core.screens.atlas.screen import Screen
 from core.ui.words.messages import escape
 from core.vocabulary import Stage, head_name
 
-TILE_TOKENS = 1_500  # drawn in each tile of the matrix; the single view draws all
-MAX_MATCHES = 500  # of a search, added to them
-LOOK_EVERY = 2.5  # seconds between two looks at the background's progress
-_FORGOTTEN_SECONDS = 20  # after which nobody is looking at the page any more
+TILE_TOKENS = 1_500  # in each tile of the matrix; the single view draws all
+MAX_MATCHES = 500  # of a search, drawn in addition
+LOOK_EVERY = 2.5  # seconds between checks of the background job's progress
+_FORGOTTEN_SECONDS = 20  # without a check, after which nobody is taken to be looking
 _SEED = 0
 _WAITING = "_atlas_waiting"
 _turn = threading.Lock()
@@ -32,9 +32,9 @@ _log = logging.getLogger(__name__)
 
 
 def ensure_job(screen: Screen) -> LayoutJob:
-    """The thread that lays out all heads as on screen, started if need be, that head first.
+    """The thread that lays out all heads as on screen, this one first; started if necessary.
 
-    It stops when nobody has looked for a while, and resumes when somebody does, also after an
+    It stops when nobody has looked for a while, and resumes when somebody does, even after an
     error.
     """
     entry, now = screen.entry, time.monotonic()
@@ -78,7 +78,7 @@ def _lay_out_all(entry: AtlasEntry, atlas: Atlas, job: LayoutJob, first: tuple[i
 
 
 def show_progress(screen: Screen) -> bool:
-    """How far the background is; False once, when it has just finished or failed."""
+    """Show the background job's progress; False once, when it has just finished or failed."""
     job = ensure_job(screen)
     slot = st.container()  # always there, so that nothing below moves and is redrawn when it ends
     if job.error:
@@ -96,7 +96,7 @@ def show_progress(screen: Screen) -> bool:
 
 
 def show_failed(error: str, on_retry: Callable[[], None] | None = None) -> None:
-    """Why a projection failed, and a button to try again."""
+    """Say why a projection failed, with a button to try again."""
     st.warning(escape(error))
     st.button("Try again", key="projection_again", on_click=on_retry)
 
@@ -108,7 +108,7 @@ def follow(part: str) -> None:
 
 
 def layout_alone(screen: Screen) -> Layout:
-    """The head on screen with as many tokens as time allows, from the entry or laid out now.
+    """The layout of the head on screen, with as many tokens as time allows; cached or made now.
 
     Raises ProjectionError when UMAP or t-SNE fails; the next call tries again.
     """
@@ -134,7 +134,7 @@ def tile_tokens(atlas: Atlas, matches: NDArray[np.bool_] | None) -> NDArray[np.i
 
 
 def tile_points(atlas: Atlas, stage: Stage, tokens: NDArray[np.intp]) -> Array:
-    """The first two components of those tokens, (layer * head, 2 token, 2)."""
+    """The first two components of `tokens`, (layer * head, 2 token, 2)."""
     both = np.concatenate([tokens, tokens + len(atlas.tokens)])
     layers, heads, _ = atlas.shape
     points = atlas.points[stage][:, :, both, :2]
@@ -142,7 +142,7 @@ def tile_points(atlas: Atlas, stage: Stage, tokens: NDArray[np.intp]) -> Array:
 
 
 def finished_layouts(screen: Screen) -> dict[tuple[int, int], Layout]:
-    """The heads laid out so far by the background's job on screen, by layer and head."""
+    """The heads that the background job on screen has laid out so far, by layer and head."""
     layouts = screen.entry.layouts
     keys = {
         head: _key(screen.projection, screen.stage, *head)
@@ -152,7 +152,7 @@ def finished_layouts(screen: Screen) -> dict[tuple[int, int], Layout]:
 
 
 def laid_out_tiles(screen: Screen) -> tuple[NDArray[np.intp], Array]:
-    """Tokens of the finished layouts, and points (layer * head, 2 token, 2), NaN for the rest."""
+    """Tokens of the finished layouts, and points (layer * head, 2 token, 2), NaN elsewhere."""
     layers, heads, _ = screen.atlas.shape
     layouts = finished_layouts(screen)
     if not layouts:

@@ -1,4 +1,4 @@
-"""All heads at once: each one a cloud of queries and keys."""
+"""All heads at once, each as a cloud of queries and keys."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _draw(screen: Screen) -> None:
 
 
 def _points(screen: Screen) -> tuple[NDArray[np.intp], Array]:
-    """The tokens that are drawn as points, and their points (layer * head, 2 token, 2)."""
+    """The tokens to draw, and their points (layer * head, 2 token, 2)."""
     matches = screen.search.matches if screen.search else None
     if screen.projection == "PCA":
         tokens = tile_tokens(screen.atlas, None if matches is None else matches.tokens)

@@ -1,4 +1,4 @@
-"""What one run of the atlas page shows, and the controls that its parts share."""
+"""The state of one run of the atlas page, and the controls that its parts share."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ open_head = partial(choose_head, part="one")
 
 @dataclass(frozen=True, eq=False)
 class TokenSearch:
-    """A search and its matches among what is in memory, and `everywhere`: among all tokens."""
+    """A search, its matches among the tokens in memory, and `everywhere`: among all tokens."""
 
     query: str
     matches: Matches
@@ -36,12 +36,12 @@ class TokenSearch:
 
 @dataclass(frozen=True, eq=False)
 class Screen:
-    """One run.
+    """What one run of the page shows.
 
     Attributes
     ----------
     entry : holds the atlas and its layouts.
-    atlas : what of it is in memory: all, or the sample of a folder.
+    atlas : the part in memory: all of it, or a sample of one opened from a folder.
     layer, head : from 0.
     search : the search and its matches; None without one.
     contexts : whether sentences are shown below one head.
@@ -59,12 +59,12 @@ class Screen:
 
     @property
     def name(self) -> str:
-        """The head on screen, as people write it."""
+        """The head on screen, in words."""
         return head_name(self.atlas, self.layer, self.head)
 
 
 def contents_of(screen: Screen, part: str) -> Contents:
-    """What a file of this run's picture holds; its text is the corpus."""
+    """The description for a file of this run's picture, whose text is the corpus."""
     atlas = screen.atlas
     count = len(atlas.tokens)
     corpus = {"tokens": count, "texts": len(atlas.sentences)}
@@ -74,7 +74,7 @@ def contents_of(screen: Screen, part: str) -> Contents:
 
 
 def drawn_note(screen: Screen, drawn: int) -> str:
-    """What of the corpus is drawn, and how."""
+    """A note on how much of the corpus is drawn, and how."""
     size = f"{len(screen.atlas.tokens):,} tokens"
     return f"{drawn:,} of {size} of this atlas, {screen.projection}, {screen.stage}."
 
@@ -119,7 +119,7 @@ def pick_colour(atlas: Atlas) -> str:
 
 
 def pick_contexts() -> bool:
-    """Whether sentences are shown below one head; a link carries it where they are."""
+    """Whether sentences are shown below one head; links carry it only where they are."""
     return controls.flag(
         "dossier",
         "Contexts",

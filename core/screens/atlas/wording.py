@@ -1,4 +1,4 @@
-"""Words of the atlas page, and what to try on it."""
+"""Words of the atlas page, and its examples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MATHEMATICS, PRESS, TILES = _words("mathematics"), _words("press"), _words("tile
 
 
 def whole(atlas: Atlas) -> str:
-    """What tokens are parts of."""
+    """What tokens are parts of, in words."""
     return "sentences" if atlas.images is None else "images"
 
 
@@ -47,7 +47,7 @@ def headline(atlas: Atlas, stage: Stage, head: tuple[int, int] | None) -> str:
 
 
 def faithfulness_note(correlation: float, top1: float) -> str:
-    """What the picture keeps of a head's attention, in a sentence."""
+    """How faithful the picture is to a head's attention, in a sentence."""
     return _words("faithfulness_of_head", r=number(correlation), top1=percent(top1, "—"))
 
 
@@ -55,7 +55,7 @@ _EXAMPLES = tomllib.loads(Path(__file__).with_name("examples.toml").read_text("u
 
 
 def examples_for(entry: AtlasEntry) -> Sequence[Preset]:
-    """Those of the file that make sense for the atlas."""
+    """The file's examples that make sense for this atlas."""
     atlas = entry.atlas
     places = {"", "text" if atlas.images is None else "image", *["labels"] * bool(atlas.labels)}
     return [

@@ -1,4 +1,4 @@
-"""The head view: its state in link, session and picture, what is sent, and the file saved."""
+"""The head view: its state in link, session and picture, the data sent, and the saved file."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ from core.ui.place import pick_pairs
 if TYPE_CHECKING:
     from core.model import Trace
 
-KEY = "head_view"  # of the component
-MAX_VIEW_LAYERS = 6  # kept; of one: 3 MB at 512 tokens, 17 MB at 1,024 tokens and 16 heads
-# The saved file holds all layers below it; in base64 it grows by a third.
+KEY = "head_view"  # the component's
+MAX_VIEW_LAYERS = 6  # kept; one takes 3 MB at 512 tokens, 17 MB at 1,024 tokens and 16 heads
+# Below this size the saved file holds all layers; base64 adds a third.
 ALL_LAYERS_IN_FILE = 12_000_000
-_MAX_QUOTE = 300  # characters of the text in the saved file's note
+_MAX_QUOTE = 300  # characters of the text quoted in the saved file's note
 _NAMES = {"attention": "attention", "value": "× |value|", "transformed": "× |f(value)|"}
 _CHOICES = ("layer", "pairs", "weigh")
-_NUMBERS = ("heads", "from", "to")  # heads: an empty list is all of them, 0 is none
-_FIRST = "_head_view_first"  # the heads that were on before anyone picked
-_SEEN = "_head_view_seen"  # the head of all pages when this one was last open
+_NUMBERS = ("heads", "from", "to")  # heads: an empty list means all of them, 0 means none
+_FIRST = "_head_view_first"  # the heads that were on before the visitor picked any
+_SEEN = "_head_view_seen"  # the head shared by all pages when this page was last open
 
 
 def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
-    """The state, from the link where it has one, checked against what this text allows.
+    """The state, from the link if it has one, checked against what this text allows.
 
-    `weightings` are those that this model has.
+    `weightings` are the ones available for this model.
     """
     heads = trace.shape[1]
     linked = address.take("head") or ""
     if linked in map(str, range(1, heads + 1)) and not address.asks_for("heads"):
-        st.session_state["heads"] = [int(linked)]  # a link to one head, as of the table
+        st.session_state["heads"] = [int(linked)]  # a link to one head, such as the heatmap's
     has_link = address.asks_for("layer") or address.asks_for("heads")
     layer = place.layer(trace)
     if not has_link:
@@ -77,19 +77,18 @@ def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
 
 
 def _show_one_head(trace: Trace, layer: int) -> None:
-    """Before anyone picks, turn on the head found on this text alone: all at once hide it.
+    """Until the visitor picks, turn on only the head found on this text: all at once would hide it.
 
-    Of an image it is the head that the catalogue names. One that was picked on another page is
-    kept.
+    For an image it is the head that the catalogue names. A head picked on another page is kept.
     """
-    state, found = st.session_state, found_head(trace)
+    state, link = st.session_state, found_head(trace)
     picked = state.get("head", "")
     if picked in map(str, range(1, trace.shape[1] + 1)) and picked != state.get(_SEEN):
         state["heads"] = [int(picked)]
     elif "heads" in state and state["heads"] != state.get(_FIRST):
         return
-    elif found is not None and found.layer == layer:
-        state["heads"] = [found.head + 1]
+    elif link is not None and link.layer == layer:
+        state["heads"] = [link.head + 1]
     elif "heads" not in state and not trace.input.has_words:
         state["heads"] = [_head_of_catalogue(trace, layer) or 1]
     else:
@@ -98,23 +97,23 @@ def _show_one_head(trace: Trace, layer: int) -> None:
 
 
 def _head_of_catalogue(trace: Trace, layer: int) -> int | None:
-    """The head (from 1) of that layer (from 0) that the catalogue names to begin with, if any."""
+    """The head (from 1) in this layer (from 0) that the catalogue says to open with, if any."""
     spec = catalog.find_entry(trace.model)
     begin = None if spec is None else spec.begin
     return begin[1] if begin is not None and begin[0] == trace.layer_labels[layer] else None
 
 
 def link_to_name(trace: Trace) -> dict[str, int] | None:
-    """The link that Home shows, if it joins two words: its layer by number, the others from 0."""
-    found = found_head(trace)
-    if found is None or not found.joins_words:
+    """The link that Home shows, if it joins two words: its layer by number, the rest from 0."""
+    link = found_head(trace)
+    if link is None or not link.joins_words:
         return None
-    places = {"head": found.head, "query": found.query, "key": found.key}
-    return {"layer": trace.layer_labels[found.layer], **places}
+    places = {"head": link.head, "query": link.query, "key": link.key}
+    return {"layer": trace.layer_labels[link.layer], **places}
 
 
 def take_report(view: Mapping[str, Any]) -> None:
-    """Put what the component reports into the session; ignore anything that is not a state."""
+    """Store the state that the component reports in the session; ignore anything else."""
     kinds = dict.fromkeys(_CHOICES, str) | {"hide": bool}
     report = {key: view[key] for key, kind in kinds.items() if isinstance(view.get(key), kind)}
     report |= {key: as_indices(view[key]) for key in _NUMBERS if isinstance(view.get(key), list)}
@@ -123,14 +122,14 @@ def take_report(view: Mapping[str, Any]) -> None:
 
 @st.cache_resource(max_entries=MAX_VIEW_LAYERS, show_spinner=False)
 def _view_layer(key: TraceKey, layer: int, weigh: layer_payload.Weighting) -> LayerPayload:
-    """A layer as the head view gets it, from :meth:`LayerPayload.drawn`."""
+    """A layer in the form that the head view takes, from :meth:`LayerPayload.drawn`."""
     norms = cache.transformed_norms(key) if weigh == "transformed" else None
     return LayerPayload.drawn(cache.trace(*key), layer, weigh, norms)
 
 
 def weightings(trace: Trace) -> list[WeightingOption]:
-    """What the lines can show for this model."""
-    known = first_model.is_awaited() or _is_output_known(trace)  # the first model's is
+    """The weightings that lines can show for this model."""
+    known = first_model.is_awaited() or _is_output_known(trace)  # for the first model it is known
     meanings = {
         "attention": "The weights after softmax",
         "value": "Attention times the length of the value it brings",
@@ -152,10 +151,10 @@ def pack_for_page(
     trace: Trace, view: Mapping[str, Any], offered: Sequence[WeightingOption], held: Contents
 ) -> bytes:
     """All layers if they are few and short, else the one shown."""
-    key, whole = current_key(trace.model), _size(trace) <= ALL_LAYERS_BYTES
+    key, sends_all = current_key(trace.model), _size(trace) <= ALL_LAYERS_BYTES
     sent, serial = state_to_send(KEY, view)
-    wanted = range(trace.shape[0]) if whole else (_shown_layer(trace, view),)
-    layers = {layer: _view_layer(key, layer, view["weigh"]) for layer in wanted}
+    indices = range(trace.shape[0]) if sends_all else (_shown_layer(trace, view),)
+    layers = {layer: _view_layer(key, layer, view["weigh"]) for layer in indices}
     link = link_to_name(trace)
     return _pack(trace, sent, serial, offered, held, link, view["weigh"], layers)
 
@@ -163,9 +162,9 @@ def pack_for_page(
 def file_later(
     trace: Trace, view: Mapping[str, Any], offered: Sequence[WeightingOption], held: Contents
 ) -> Callable[[], str]:
-    """A function that writes the head view as one HTML file, in the state that is on the screen.
+    """A function that writes the head view as one HTML file, in the state on screen.
 
-    It uses no cache and no session: Streamlit calls it outside a run of the page.
+    It uses neither cache nor session: Streamlit calls it outside a run of the page.
     """
     key = current_key(trace.model)
     norms = cache.transformed_norms(key) if view["weigh"] == "transformed" else None
@@ -178,7 +177,7 @@ def _write_file(
     view: Mapping[str, Any],
     key: TraceKey,
     norms: Array | None,
-    held: Contents,
+    export: Contents,
     pack: Callable[[dict[int, LayerPayload]], bytes],
 ) -> str:
     layers, size = range(trace.shape[0]), _size(trace)
@@ -195,16 +194,16 @@ def _write_file(
     note = f"{text} — {content}, weighted by {_NAMES[view['weigh']]}."
     data = pack({layer: LayerPayload.drawn(trace, layer, view["weigh"], norms) for layer in layers})
     title = f"Head view of {trace.model}"
-    return standalone_page("head_view", data, title, note, facts=held.facts)
+    return standalone_page("head_view", data, title, note, facts=export.facts)
 
 
 def _shown_layer(trace: Trace, view: Mapping[str, Any]) -> int:
-    """The index of the layer on the screen."""
+    """The index of the layer on screen."""
     return trace.layer_labels.index(int(view["layer"]))
 
 
 def _size(trace: Trace) -> int:
-    """Bytes of all layers."""
+    """The size of all layers, in bytes."""
     return sum(drawn_size(trace, layer) for layer in range(trace.shape[0]))
 
 
@@ -213,11 +212,11 @@ def _pack(
     view: Mapping[str, Any],
     serial: int,
     offered: Sequence[WeightingOption],
-    held: Contents,
-    found: Mapping[str, int] | None,
+    export: Contents,
+    link: Mapping[str, int] | None,
     weigh: layer_payload.Weighting,
     layers: Mapping[int, LayerPayload],
 ) -> bytes:
     colours = {theme: token_colours(trace.shape[1], theme) for theme in ("light", "dark")}
-    facts = HeadView(view, serial, offered, colours, found, held.titled("Attention"))
+    facts = HeadView(view, serial, offered, colours, link, export.titled("Attention"))
     return pack_head_view(trace, layers, weigh, facts)

@@ -1,4 +1,4 @@
-"""Take away: a text or an image without a head, a layer or an edge, and what that changes."""
+"""Take away a head, a layer or an edge on a text or an image, and show what changes."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ MOST = "most"
 _words = Prose(__file__, "words_effect.md")
 _TAKES = {"heads": "a head", "layer": "a layer", "edge": "an edge"}
 _SEEN = "_pair_taken_away"
-_MAX_KEPT = 4  # of two traces of 128 tokens: 10 MB for the bundled model, 40 MB for BERT base
+_MAX_KEPT = 4  # each two traces of 128 tokens: 10 MB for the bundled model, 40 MB for BERT base
 _TICKS = 16  # labels that fit across a third of the page
 
 
 class Ablation(NamedTuple):
-    """What is taken away, as :func:`core.model.interventions.ablation.ablate` takes it."""
+    """What is taken away: arguments of :func:`core.model.interventions.ablation.ablate`."""
 
     heads: tuple[tuple[int, int], ...] = ()
     cells: tuple[Cell, ...] = ()
@@ -63,7 +63,7 @@ class Ablation(NamedTuple):
 
 
 class Picked(NamedTuple):
-    """An ablation, which of `_TAKES` it is, and whose attention is shown; None: the most moved."""
+    """An ablation, its kind in `_TAKES`, and the head shown (None for the one that moves most)."""
 
     ablation: Ablation
     take: str
@@ -71,7 +71,7 @@ class Picked(NamedTuple):
 
 
 def pick_away(trace: Trace, key: TraceKey) -> Picked:
-    """What to take away of the trace that is measured, which may be cut."""
+    """Choose what to take away; `trace` is the one that is measured, which may be cut."""
     take = controls.choice(
         "take", _TAKES, "Take away", subject="One can take away", menu=True, width=110
     )
@@ -84,12 +84,12 @@ def pick_away(trace: Trace, key: TraceKey) -> Picked:
 
 
 def _shown(trace: Trace) -> tuple[int, int] | None:
-    """The head that was pressed on the map of what moved."""
+    """The head that was clicked on the map of what moved; None for the one that moves most."""
     layers, heads = trace.shape[:2]
     names = [head_name(trace, layer, head) for layer in range(layers) for head in range(heads)]
     options = [MOST, *(name.replace(" ", "") for name in names)]
-    shown = controls.choice("shown", options, subject="Heads are")
-    return None if shown == MOST else divmod(options.index(shown) - 1, heads)
+    chosen = controls.choice("shown", options, subject="Heads are")
+    return None if chosen == MOST else divmod(options.index(chosen) - 1, heads)
 
 
 def _head(trace: Trace) -> Ablation:
@@ -104,19 +104,19 @@ def _layer(trace: Trace) -> Ablation:
 
 
 def _edge(trace: Trace) -> Ablation:
-    """One key of one query, in the chosen head."""
+    """One edge: a query and one of its keys, in the chosen head."""
     layer, head = pick_head(trace)
     query, key = _pick_pair(trace, layer, head)
     return Ablation(cells=(Cell(query, key, layer, head),))
 
 
 def _pick_pair(trace: Trace, layer: int, head: int) -> tuple[int, int]:
-    """Query and key from 0: the pair that is held on other pages, until another is picked here."""
+    """Query and key from 0: the pair pinned on other pages, until another is picked here."""
     state, size = st.session_state, len(trace.tokens)
-    held = pinned_pair(trace) or _strongest_pair(trace, layer, head)
+    pair = pinned_pair(trace) or _strongest_pair(trace, layer, head)
     names = ("cut_query", "cut_key")
-    if state.get(_SEEN) != held:
-        state.update(zip(names, map(str, held), strict=True))
+    if state.get(_SEEN) != pair:
+        state.update(zip(names, map(str, pair), strict=True))
     titles = {str(place): label for place, label in enumerate(labels_of(trace.tokens), start=1)}
     picked = [
         int(
@@ -130,14 +130,14 @@ def _pick_pair(trace: Trace, layer: int, head: int) -> tuple[int, int]:
                 width=140,
             )
         )
-        for name, label, place in zip(names, ("Query token", "Key token"), held, strict=True)
+        for name, label, place in zip(names, ("Query token", "Key token"), pair, strict=True)
     ]
     state[CELL], state[_SEEN] = picked, tuple(picked)
     return picked[0] - 1, picked[1] - 1
 
 
 def _strongest_pair(trace: Trace, layer: int, head: int) -> tuple[int, int]:
-    """Positions, from 1, of the words that the head joins most; else of the last token."""
+    """The pair of words (from 1) that the head links most; else the last token and its top key."""
     links = strongest_links(trace, (layer,))
     if links:
         return links[0][head].query + 1, links[0][head].key + 1
@@ -153,7 +153,7 @@ def _ablated(key: TraceKey, ablation: Ablation) -> AblationResult:
 
 
 def _result(key: TraceKey, ablation: Ablation) -> AblationResult:
-    """Both passes; ends the page where they are refused."""
+    """Both forward passes; ends the page if they are refused."""
     try:
         return _ablated(key, ablation)
     except ModelError as error:
@@ -162,7 +162,7 @@ def _result(key: TraceKey, ablation: Ablation) -> AblationResult:
 
 
 def show_away(trace: Trace, picked: Picked, key: TraceKey, colours: Palette) -> None:
-    """The answer; attention before, after, and their difference; what is likeliest; what moved."""
+    """Show the answer; attention before, after, and the change; the likeliest words; what moved."""
     result = _result(key, picked.ablation)
     table = moved_table(result.before, result.after)
     layer, head = picked.shown or divmod(int(table["moved"].argmax()), result.before.shape[1])
@@ -194,7 +194,7 @@ def _headline(result: AblationResult, picked: Picked) -> str:
 
 
 def _what(trace: Trace, picked: Picked) -> str:
-    """What is taken away, as a sentence calls it (Markdown)."""
+    """What is taken away, as part of a sentence (Markdown)."""
     ablation = picked.ablation
     if picked.take == "layer":
         return f"the heads of layer {trace.layer_labels[ablation.heads[0][0]]}"
@@ -206,15 +206,15 @@ def _what(trace: Trace, picked: Picked) -> str:
 
 
 def _show_attention(result: AblationResult, heads: HeadTable, colours: Palette) -> None:
-    """The head's attention before and after on one scale, and the change."""
+    """Show the head's attention before and after on one colour scale, and the change."""
     labels, name = labels_of(result.before.tokens), heads.name
-    before, after = (_weights(each, heads) for each in (result.before, result.after))
+    before, after = (_weights(trace, heads) for trace in (result.before, result.after))
     top = max(colour_limit(values) for values in (before, after))
     change = result.after.attention(heads.layer, heads.head)
     change = change - result.before.attention(heads.layer, heads.head)
     look: dict[str, Any]
-    drawn = {"before": before, "after": after, "change": change}
-    for column, (title, values) in zip(st.columns(3), drawn.items(), strict=True):
+    maps = {"before": before, "after": after, "change": change}
+    for column, (title, values) in zip(st.columns(3), maps.items(), strict=True):
         look = {"signed": True, "unit": title} if title == "change" else {"top": top}
         figure = heatmap_figure(values, labels, f"{name} {title}", colours, **look)
         figure.update_xaxes(dtick=-(-len(labels) // _TICKS), tickangle=-60)
@@ -229,14 +229,14 @@ def _show_attention(result: AblationResult, heads: HeadTable, colours: Palette) 
 
 
 def _weights(trace: Trace, heads: HeadTable) -> Array:
-    """The weights of the head, nan where a pair is not permitted by the model, or by the change."""
+    """The head's attention weights, nan for pairs masked by the model or by the ablation."""
     place = heads.layer, heads.head
     return np.where(permitted(trace, *place), trace.attention(*place), np.float32(np.nan))
 
 
 def _caption(result: AblationResult, picked: Picked, heads: HeadTable) -> list[str]:
-    most, moved = picked.shown is None, percent(heads.row["moved"])
-    sentences = [_words("attention_of", head=heads.name, most=most, moved=moved)]
+    is_most_moved, moved = picked.shown is None, percent(heads.row["moved"])
+    sentences = [_words("attention_of", head=heads.name, most=is_most_moved, moved=moved)]
     for cell in picked.ablation.cells:
         weight = result.before.attention(cell.layer, cell.head)[cell.query, cell.key]
         sentences.append(_words("edge_weight", weight=number(weight, ".2g")))
@@ -258,7 +258,7 @@ def _show_moved(heads: HeadTable, colours: Palette) -> None:
 
 
 def _likeliest(result: AblationResult) -> list[str]:
-    """The likeliest words or classes before and after, as the lines of a table (Markdown)."""
+    """The likeliest words or classes before and after, as lines of a Markdown table."""
     title = "class" if result.measure == "class" else "word"
     return [
         f"| likeliest {title} | before | after |",

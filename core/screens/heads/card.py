@@ -1,4 +1,4 @@
-"""The card of a head: the pattern it follows, what is odd about it, and whether it matters."""
+"""The card for a head: the pattern it follows, what is odd about it, and whether it matters."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _words = Prose(__file__)
 
 
 def describe_head(heads: Heads, *, odd: bool = True, effect: bool = True) -> str:
-    """All that is known of the chosen head, a paragraph each (Markdown)."""
+    """Everything known about the chosen head, in one paragraph per topic (Markdown)."""
     oddities = odd_sentences(heads.row)
-    known = not (heads.short and oddities)  # else the page says that its pattern is not
+    known = not (heads.short and oddities)  # else the page says that its pattern is unknown
     parts = [
         pattern_sentence(heads) if known else "",
         oddities if odd else "",
@@ -79,9 +79,9 @@ def _no_pattern(heads: Heads) -> str:
 def nearest_pattern(
     row: Mapping[str, Any], limits: Mapping[str, float], query_tokens: Mapping[str, float]
 ) -> tuple[str, float]:
-    """The pattern that the head falls short of by the least, and by how much.
+    """The pattern that the head comes closest to following, and how far short it falls.
 
-    Only patterns with enough query tokens count; "" and nan where there is none.
+    Only patterns with enough query tokens count; "" and nan if there are none.
     """
     short = {
         name: limits[name] - row[pattern.score]
@@ -93,7 +93,7 @@ def nearest_pattern(
 
 
 def odd_sentences(row: HeadRow) -> str:
-    """Each flag with what it is raised for (Markdown), those of an unusual head first."""
+    """One sentence per flag with the reason for it (Markdown); flags of unusual heads first."""
     if not row["flags"]:
         return ""
     pairs = list(zip(row["flags"].split(", "), row["reasons"].split("; "), strict=True))
@@ -102,14 +102,14 @@ def odd_sentences(row: HeadRow) -> str:
 
 
 def distance(row: HeadRow, flag: str | None = None) -> str:
-    """How far a head is from the typical one, by a flag or its most extreme measure (Markdown)."""
+    """How far a head is from a typical one, by this flag or its most extreme measure (Markdown)."""
     unusual = row["unusual_by"] if flag is None else flag in row["unusual_by"].split(", ")
     z = row["unusual"] if flag is None else row[f"z_{FLAGS[flag].measure}"]
     return f"z = {number(z, '.1f')}{'' if unusual else ', not unusual'}"
 
 
 def effect_sentence(heads: Heads) -> str:
-    """What replacing the head changes on this text (Markdown); empty where it is not known."""
+    """What replacing the head changes on this text (Markdown); empty if unknown."""
     row, facts = heads.row, heads.table.attrs
     if not math.isfinite(row.get("effect", math.nan)):
         return ""
@@ -124,13 +124,13 @@ def effect_sentence(heads: Heads) -> str:
 
 
 def show_definition(parts: str) -> None:
-    """A link to the definition, source and threshold of a view, a paragraph each (Markdown)."""
+    """A link to a view's definition, source and threshold, one paragraph each (Markdown)."""
     with st.popover("Definition", type="tertiary", width="content"):
         st.markdown(parts)
 
 
 def show_flag_definition(name: str, trace: Trace, subject: str = "") -> None:
-    """The same for a flag; the `subject` is said where the page is about something else too."""
+    """The same for a flag; `subject` names it where the page is also about something else."""
     least = f"{MIN_TOKENS} {trace.input.queries}"
     flag, limits = FLAGS[name], FLAGS[name].limits
     show_definition(
@@ -139,5 +139,5 @@ def show_flag_definition(name: str, trace: Trace, subject: str = "") -> None:
 
 
 def values_note(table: pd.DataFrame) -> str:
-    """How values count, for captions."""
+    """How the value vectors were taken into account, for captions."""
     return _words("values" if table.attrs["values"] == "|f(v)|" else "values_alone")

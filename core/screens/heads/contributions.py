@@ -1,4 +1,4 @@
-"""What heads write: to the word, the class or the vector that is read, and after every layer."""
+"""What heads write to the word, class or vector that is read out, and after every layer."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from core.vocabulary import head_name, percent
 if TYPE_CHECKING:
     from core.model.interventions.direct import DirectParts, WrittenWord
 
-_SHOWN = 3  # words that a head makes likelier, and less likely
+_SHOWN = 3  # of the words that a head makes likelier, and of those it makes less likely
 _words = Prose(__file__, "words_effect.md")
 
 
 def pick_sum(key: TraceKey) -> Outcome:
-    """What is taken apart, of what is a sum of what the parts of the model write."""
+    """Choose the quantity to decompose, among those that are sums over the model's parts."""
     from core.model.interventions.direct import SUMS
 
     return pick_outcome(key, SUMS)
@@ -44,7 +44,7 @@ def pick_sum(key: TraceKey) -> Outcome:
 def show_writes(
     trace: Trace, key: TraceKey, measure: Outcome, layer: int, head: int, colours: Palette
 ) -> None:
-    """The answer, the map, the head's words; then all parts by layer, and the logit lens."""
+    """Show the answer, the map, the head's words; then all parts by layer, and the logit lens."""
     parts = followed(key, "parts", measure)
     if parts is None:
         set_headline(_words("not_followed"))
@@ -53,8 +53,8 @@ def show_writes(
     table = parts_table(trace, parts.heads, parts.layers, rest, parts.value)
     heads = HeadTable(trace=trace, table=table, layer=layer, head=head)
     first = np.unravel_index(np.nanargmax(parts.heads), parts.heads.shape)
-    most, part = head_name(trace, int(first[0]), int(first[1])), _amount(parts.heads[first], parts)
-    set_headline(_words("writes_most", head=most, part=part, whole=_whole(parts)))
+    top, part = head_name(trace, int(first[0]), int(first[1])), _amount(parts.heads[first], parts)
+    set_headline(_words("writes_most", head=top, part=part, whole=_whole(parts)))
     export = contents("effect", trace.model, "writes")
     card = partial(_show_card, heads, parts, key)
     draw_map = partial(
@@ -80,7 +80,7 @@ def show_writes(
 
 
 def _show_card(heads: HeadTable, parts: DirectParts, key: TraceKey) -> None:
-    """What the chosen head writes beside its layer's others, the words it moves, and all sums."""
+    """What the chosen head writes, compared with its layer, the words it moves, and all sums."""
     own = parts.heads[heads.layer]
     others = np.delete(own, heads.head)
     median = float(np.nanmedian(others)) if len(others) else math.nan
@@ -99,14 +99,14 @@ def _show_card(heads: HeadTable, parts: DirectParts, key: TraceKey) -> None:
 
 
 def _amount(value: float, parts: DirectParts) -> str:
-    """A part with its unit; of a length, as a share."""
+    """A contribution with its unit; as a share, if it is part of a length."""
     if parts.unit == "length":
         return percent(value / parts.value)
     return f"{number(value, '.3g', missing='–')} {parts.unit}"
 
 
 def _whole(parts: DirectParts) -> str:
-    """What the parts add up to (Markdown)."""
+    """The total that the parts add up to (Markdown)."""
     aims: dict[Outcome, str] = {
         "logit_difference": "by which {} is ahead of {}",
         "class": "of the class {}" if parts.words else "of the CLS vector",
@@ -118,21 +118,21 @@ def _whole(parts: DirectParts) -> str:
 
 
 def _listed(words: Sequence[WrittenWord]) -> str:
-    """Words with what is added to their logits (Markdown)."""
+    """Words and the change in their logits (Markdown)."""
     return in_a_row([f"{quote(each.display)} {number(each.logit, '+.2g')}" for each in words])
 
 
 def _show_lens(trace: Trace, key: TraceKey) -> None:
-    """The words that the model would say after each layer; nothing for a model without words."""
+    """The words that the model would predict after each layer; nothing if it predicts no words."""
     lens = followed(key, "lens")
     if lens is None:
         return
     rows = ["| after | likeliest words | from the whole model |", "|:--|:--|--:|"]
-    for name, each in zip(["embeddings", *trace.layer_labels], lens, strict=True):
+    for name, row in zip(["embeddings", *trace.layer_labels], lens, strict=True):
         words = ", ".join(
-            f"{quote(guess.display)} {percent(guess.probability)}" for guess in each.guesses
+            f"{quote(guess.display)} {percent(guess.probability)}" for guess in row.guesses
         )
         place = name if name == "embeddings" else f"layer {name}"
-        rows.append(f"| {place} | {words} | {number(each.kl, '.3g')} nats |")
+        rows.append(f"| {place} | {words} | {number(row.kl, '.3g')} nats |")
     st.markdown(_words("lens"))
     st.markdown("\n".join(rows))

@@ -1,4 +1,4 @@
-"""The entry that asks whether heads matter: what changes when each is replaced."""
+"""The page on whether heads matter: what changes when each one is replaced."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ if TYPE_CHECKING:
 
     from core.model import Effects
 
-SHORT = 50  # tokens: what is found on fewer is a hint
+SHORT = 50  # tokens: a result on fewer is only a hint
 _words = Prose(__file__, "words_effect.md")
 MATHEMATICS = _words("mathematics")
 METHODS: dict[str, list[Any]] = tomllib.loads(
     Path(__file__).with_name("methods.toml").read_text("utf-8")
 )["methods"]
-NEEDED = 10  # heads of all planted models
+NEEDED = 10  # needed heads, over all planted models
 _SHOWN = {"part": "heads", "over": "text", "replace": "mean", "measure": "sentence"}
 
 
 def examples(heads: HeadTable) -> list[Preset]:
-    """The head of largest effect."""
+    """A preset for the head with the largest effect."""
     first = largest_effect(heads.table)
     if first is None:
         return []
@@ -65,10 +65,10 @@ def examples(heads: HeadTable) -> list[Preset]:
 
 
 def show_effects(heads: Heads, found: Effects, colours: Palette) -> DeltaGenerator:
-    """The answer, and the map beside the card of the chosen head.
+    """Show the answer, and the map beside the card for the chosen head.
 
-    Of the effects alone, where what chance does is not measured yet: `add_chance` does that, in the
-    place that this gives.
+    Without the chance level if it is not measured yet: `add_chance` adds it in the place that this
+    returns.
     """
     leaders = leaders_of(heads.trace, heads.key, found.replace, found.measure)
     set_headline(headline(heads, found, leaders))
@@ -88,9 +88,9 @@ def show_effects(heads: Heads, found: Effects, colours: Palette) -> DeltaGenerat
 
 
 def show_first() -> DeltaGenerator:
-    """Draw what comes with the app in the place that this gives, and wait for the model.
+    """Draw the shipped effects in a place, which this returns, and wait for the model.
 
-    Nothing where the model is here, or something else is asked for.
+    Draws nothing if the model is loaded or the link asks for something else.
     """
     place = st.empty()
     shipped = awaited_text()
@@ -98,11 +98,11 @@ def show_first() -> DeltaGenerator:
         return place
     trace, key = shipped.trace, TraceKey(shipped.trace.model, SENTENCE)
     steps: tuple[Step, ...] = ("map", "fresh")
-    found, fresh = (shipped_effects(key, "mean", "sentence", step) for step in steps)
-    if found is None or fresh is None:
+    mapped, fresh = (shipped_effects(key, "mean", "sentence", step) for step in steps)
+    if mapped is None or fresh is None:
         return place
-    heads = HeadTable(trace=trace, table=effect_table(trace, found), layer=0, head=0)
-    set_headline(headline(heads, found, leading_table(trace, fresh)))
+    heads = HeadTable(trace=trace, table=effect_table(trace, mapped), layer=0, head=0)
+    set_headline(headline(heads, mapped, leading_table(trace, fresh)))
     with place.container(), st.columns([5, 4], gap="medium")[0]:
         colours = palette(st.context.theme.type)
         show_effect_map(heads, colours, "", compared=True, chosen=False, key="effect_first")
@@ -111,7 +111,7 @@ def show_first() -> DeltaGenerator:
 
 
 def add_chance(place: DeltaGenerator, heads: Heads, found: Effects) -> None:
-    """Measure what chance does, unless that is drawn, and draw it in the same picture."""
+    """Measure the chance level, unless it is already drawn, and redraw the picture with it."""
     if len(found.draws):
         return
     controls.publish()
@@ -123,7 +123,7 @@ def add_chance(place: DeltaGenerator, heads: Heads, found: Effects) -> None:
 
 
 def headline(heads: HeadTable, found: Effects, leaders: pd.DataFrame | None) -> str:
-    """Whether a head matters on this text, and how much that can bear (Markdown)."""
+    """Whether a head matters on this text, and how strong the evidence is (Markdown)."""
     rows = heads.table if leaders is None else leaders
     passing = rows[:0] if leaders is None else leaders[leaders["matters"]]
     first = largest_effect(passing if len(passing) else rows)
@@ -151,17 +151,17 @@ def headline(heads: HeadTable, found: Effects, leaders: pd.DataFrame | None) -> 
     )
 
 
-def _caption(table: pd.DataFrame, found: Effects) -> str:
-    if not len(found.draws):
+def _caption(table: pd.DataFrame, result: Effects) -> str:
+    if not len(result.draws):
         return _words("squares")
     return _words(
-        "dots", beyond=int(table["exceeds"].sum()), total=len(table), draws=len(found.draws)
+        "dots", beyond=int(table["exceeds"].sum()), total=len(table), draws=len(result.draws)
     )
 
 
-def _show_card(heads: Heads, found: Effects) -> None:
-    """What it follows and what is odd; how much it writes, and whether it is needed."""
-    key, row, measure = heads.key, heads.row, found.measure
+def _show_card(heads: Heads, result: Effects) -> None:
+    """Show whether the head is needed and how much it writes; its pattern and what is odd."""
+    key, row, measure = heads.key, heads.row, result.measure
     replaced, place = replacements_of(key.modality), (heads.layer, heads.head)
     ways = {name: effects_of_head(key, name, measure, *place) for name in replaced}
     needed = all(abs(effect) > control for effect, control in ways.values())
@@ -175,22 +175,22 @@ def _show_card(heads: Heads, found: Effects) -> None:
             f" | {number(alone, '.3g', missing='–')} |"
         )
     others = number(row["others"], ".3g", missing="–")
-    facts = {"measured": TITLES[measure], "unit": found.unit, "draws": SINGLE_DRAWS}
+    facts = {"measured": TITLES[measure], "unit": result.unit, "draws": SINGLE_DRAWS}
     st.markdown(verdict, help=_words("rule", draws=SINGLE_DRAWS))
     st.markdown("\n".join(rows))
-    st.caption(_words("ways", others=others, replaced=replaced[found.replace], facts=facts))
+    st.caption(_words("ways", others=others, replaced=replaced[result.replace], facts=facts))
     st.markdown(describe_head(heads, effect=False))
     show_numbers(heads)
 
 
 def _marked(effect: float, control: float) -> str:
-    """The effect, in bold where it is larger than its control."""
+    """The effect, in bold if it exceeds its control."""
     text = number(effect, ".3g")
     return f"**{text}**" if abs(effect) > control else text
 
 
 def table_of_methods() -> list[str]:
-    """The lines of the table (Markdown)."""
+    """Lines of the table that compares methods (Markdown)."""
     lines = [
         "| method | area under ROC | without idle heads | finds | misses | points to in error |",
         "|:--|--:|--:|--:|:--|:--|",

@@ -1,7 +1,7 @@
-"""The effects of heads on one text or image, measured under a bar in steps and kept.
+"""The effects of heads on one text or image, measured in steps under a progress bar and cached.
 
-First what replacing each head changes; then fresh random directions of the largest few, for the
-headline; then some of every head, for the map.
+First the effect of replacing each head; then fresh random directions for the few largest, for the
+headline; then random directions for every head, for the map.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 Step = Literal["values", "fresh", "map"]
 What = Literal["parts", "direct", "words", "lens", "written"]
-MAX_TOKENS = 128  # of a text: passes take time, one for every head and random direction
+MAX_TOKENS = 128  # of a text: there is one pass for every head and random direction
 _MAX_CUT = 16  # traces of 128 tokens
-_MAX_KEPT = 64  # of a few dozen numbers a head: 40 kB
+_MAX_KEPT = 64  # each a few dozen numbers per head: 40 kB
 _STOPPED, _KNOWN = "_effects_stopped", "_effects_known"
 _DOES: dict[Step, str] = {
     "values": "Replacing every head",
@@ -52,7 +52,7 @@ _DOES: dict[Step, str] = {
     "map": "Random directions of every head",
 }
 _words = Prose(__file__, "words_effect.md")
-TITLES: dict[Outcome, str] = {  # as pages call it
+TITLES: dict[Outcome, str] = {  # the name that pages use
     "kl": "next-word distribution",
     "logit_difference": "lead of the likeliest word",
     "loss": "loss",
@@ -62,17 +62,17 @@ TITLES: dict[Outcome, str] = {  # as pages call it
 
 
 def model_of(key: TraceKey) -> LoadedModel:
-    """The model that the effects are of."""
+    """The model whose effects are measured."""
     return cache.model(key.model, key.modality)
 
 
 def text_of(key: TraceKey) -> Any:  # noqa: ANN401 - a text or an image
-    """What the model reads."""
+    """The text or image that the model reads."""
     return key.text if key.image is None else images.pixels(key.image)
 
 
 def limits(key: TraceKey) -> Any:  # noqa: ANN401 - options of several functions
-    """The second text, and how much of a text is read."""
+    """Keyword arguments for the second text and the maximum number of tokens."""
     return {"pair": key.pair, "max_tokens": MAX_TOKENS}
 
 
@@ -84,17 +84,17 @@ def _cut(key: TraceKey) -> Trace:
 
 
 def measured_trace(trace: Trace, key: TraceKey) -> Trace:
-    """The trace of as much of a text as is measured."""
+    """The trace of the part of the text that is measured."""
     return _cut(key) if key.image is None and len(trace.tokens) > MAX_TOKENS else trace
 
 
 def replacements_of(modality: str) -> dict[Replace, str]:
-    """What a head can be replaced by, in words: of a text or of an image."""
+    """What a head can be replaced by, in words, for a text or for an image."""
     return {"mean": "its mean", "zero": "zero", "resample": f"another {modality}'s"}
 
 
 def pick_replacement(key: TraceKey) -> Replace:
-    """What heads are replaced by."""
+    """Choose what heads are replaced by."""
     return controls.choice(
         "replace",
         replacements_of(key.modality),
@@ -106,7 +106,7 @@ def pick_replacement(key: TraceKey) -> Replace:
 
 
 def pick_outcome(key: TraceKey, among: Collection[Outcome] = OUTCOMES) -> Outcome:
-    """What is measured, of what this model has `among` these."""
+    """Choose what is measured, from the outcomes in `among` that this model has."""
     offered = [each for each in measures_of(model_of(key)) if each in among]
     return controls.choice(
         "measure",
@@ -120,9 +120,9 @@ def pick_outcome(key: TraceKey, among: Collection[Outcome] = OUTCOMES) -> Outcom
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
 def _place(key: TraceKey, replace: Replace, measure: Outcome, step: Step) -> Shared[list[Effects]]:
-    """A place for what was measured, shared by all visitors; empty until a run has finished.
+    """The slot for measured effects, shared by all visitors; empty until a run has finished.
 
-    Of the text that the page begins with, what comes with the app.
+    For the text that the page opens with, it holds the effects shipped with the app.
     """
     shipped = shipped_effects(key, replace, measure, step)
     return Shared([] if shipped is None else [shipped])
@@ -131,14 +131,14 @@ def _place(key: TraceKey, replace: Replace, measure: Outcome, step: Step) -> Sha
 def shipped_effects(
     key: TraceKey, replace: Replace, measure: Outcome, step: Step
 ) -> Effects | None:
-    """What comes with the app of these, if anything does; it needs no model."""
+    """The effects shipped with the app for these settings, if any; this needs no model."""
     first = cache.first_input(key)
     if first is None or first.directions is None or first.fresh is None:
         return None
     if first.effects is None or (replace, measure) != ("mean", "sentence"):
         return None
     values, draws = first.effects, first.directions[: DRAWS if step == "map" else 0]
-    if step == "fresh":  # of these heads alone, as a run of theirs
+    if step == "fresh":  # these heads alone, as in a run on just them
         leaders = tuple(np.array(leading_heads(values)).T)
         values = np.full_like(values, np.nan)
         draws = np.full((len(first.fresh), *values.shape), np.nan)
@@ -150,9 +150,9 @@ def shipped_effects(
 def measured_effects(
     key: TraceKey, replace: Replace, measure: Outcome, step: Step = "map"
 ) -> Effects:
-    """What replacing heads changes, as far as that step.
+    """The effects of replacing heads, measured up to this step.
 
-    Ends the page where it is refused, or was cancelled.
+    Ends the page if the run is refused or was cancelled.
     """
     place = _place(key, replace, measure, step)
     request = (key, replace, measure)
@@ -179,7 +179,7 @@ def _run(
 
 
 def _options(key: TraceKey, replace: Replace, measure: Outcome, step: Step) -> dict[str, Any]:
-    """Of :func:`core.model.effects`: which heads, and how many random directions."""
+    """Options of :func:`core.model.effects`: which heads, and how many random directions."""
     if step == "map":
         return {"draws": DRAWS}
     if step == "values":
@@ -204,11 +204,11 @@ def _go_on() -> None:
 def effects_of_head(
     key: TraceKey, replace: Replace, measure: Outcome, layer: int, head: int
 ) -> tuple[float, float]:
-    """Effect and control of one head, from 0: the first of its fresh random directions."""
-    drawn: dict[str, Any] = {"draws": SINGLE_DRAWS, "seed": FRESH_SEED}
-    found = _run(key, replace, measure, heads=[(layer, head)], **drawn)
-    effect = found.values[layer, head]  # noqa: PD011 - of no data frame
-    return float(effect), float(found.control[layer, head])
+    """Effect and control of one head (from 0), over the first of its fresh random directions."""
+    options: dict[str, Any] = {"draws": SINGLE_DRAWS, "seed": FRESH_SEED}
+    effects = _run(key, replace, measure, heads=[(layer, head)], **options)
+    effect = effects.values[layer, head]  # noqa: PD011 - of no data frame
+    return float(effect), float(effects.control[layer, head])
 
 
 @st.cache_resource(max_entries=2 * _MAX_KEPT, show_spinner="Following what heads write …")
@@ -218,11 +218,11 @@ def followed(
     *settings: Any,  # noqa: ANN401 - of each function
     **options: Any,  # noqa: ANN401
 ) -> Any:  # noqa: ANN401
-    """What heads write, by functions of :mod:`core.model.interventions`; None if it is not known.
+    """What heads write, by functions of :mod:`core.model.interventions`; None if unknown.
 
-    "parts" of what is read at the end (measure); "direct" effects (replace, measure, `heads`);
-    "words" that a head makes likelier (layer, head, how many); the
-    "lens" after each layer; "written" lengths. Words are those of a text.
+    With their settings: "parts" of the model's output (measure); "direct" effects (replace,
+    measure, `heads`); "words" that a head makes likelier (layer, head, how many); the logit
+    "lens" after each layer; "written" lengths. Only texts have words.
     """
     from core.model.interventions import direct, lens, reference
 
@@ -242,37 +242,37 @@ def followed(
 
 
 def with_effects(heads: Heads, replace: Replace, measure: Outcome) -> tuple[Heads, Effects]:
-    """The table with the effects of heads, and what these were made of.
+    """The table joined with the effects of heads, and the effects themselves.
 
-    Without random directions if they are not measured yet.
+    Without random directions if these are not measured yet.
     """
     key = heads.key
     steps: tuple[Step, ...] = ("fresh", "map")
-    ready = all(_place(key, replace, measure, each).kept for each in steps)
-    found = measured_effects(key, replace, measure, "map" if ready else "values")
+    ready = all(_place(key, replace, measure, step).kept for step in steps)
+    effects = measured_effects(key, replace, measure, "map" if ready else "values")
     if ready:
         st.session_state[_KNOWN] = (key, replace, measure)
     direct = followed(key, "direct", replace, measure)
-    table = effect_table(heads.trace, found, followed(key, "written"), direct=direct)
-    return with_fields(heads, table=join_columns(heads.table, table)), found
+    table = effect_table(heads.trace, effects, followed(key, "written"), direct=direct)
+    return with_fields(heads, table=join_columns(heads.table, table)), effects
 
 
 def with_known_effects(heads: Heads) -> Heads:
-    """The same where this visitor has seen them, or they come with the app; else the heads."""
+    """Like `with_effects` if this visitor has seen these or the app ships them, else `heads`."""
     known = st.session_state.get(_KNOWN, ())
     shipped: tuple[Replace, Outcome] = ("mean", "sentence")
     replace, measure = known[1:] if known[:1] == (heads.key,) else shipped
-    kept = _place(heads.key, replace, measure, "map").kept
-    if heads.over_corpus or not kept:
+    measured = _place(heads.key, replace, measure, "map").kept
+    if heads.over_corpus or not measured:
         return heads
-    table = effect_table(heads.trace, kept[0])
+    table = effect_table(heads.trace, measured[0])
     return with_fields(heads, table=join_columns(heads.table, table))
 
 
 def leaders_of(
     trace: Trace, key: TraceKey, replace: Replace, measure: Outcome, *, waits: bool = False
 ) -> pd.DataFrame | None:
-    """The heads of largest effect with their fresh directions; None before they are measured."""
+    """The heads with the largest effects and their fresh directions; None until measured."""
     if not (waits or _place(key, replace, measure, "fresh").kept):
         return None
     fresh = measured_effects(key, replace, measure, "fresh")
@@ -280,7 +280,7 @@ def leaders_of(
 
 
 def notes(trace: Trace, found: Effects | AblationResult) -> list[str]:
-    """What was left out of the text, and at which word its effects are measured (Markdown)."""
+    """Which part of the text was cut, and at which word effects are measured (Markdown)."""
     notes = []
     if len(trace.tokens) > MAX_TOKENS and trace.input.has_words:
         notes.append(_words("cut", most=MAX_TOKENS, tokens=len(trace.tokens)))

@@ -1,4 +1,4 @@
-"""All heads by their effect over the sample corpus, or the sample images."""
+"""The effects of all heads over the sample corpus, or the sample images."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
     from core.model import Effects
 
-_MAX_KEPT = 8  # of 64 times a few dozen numbers a head, ten times as many on 16: 2 MB
+_MAX_KEPT = 8  # each 64 times a few dozen numbers per head, ten times as many on 16: 2 MB
 _SAMPLES = {"text": "sentences", "image": "images"}
 _words = Prose(__file__, "words_effect.md")
 
 
 def pick_over(key: TraceKey) -> bool:
-    """Whether heads are measured over the sample corpus, and not on what is shown."""
+    """Choose whether heads are measured over the sample corpus, not on what is shown."""
     many = "sample corpus" if key.image is None else "sample images"
     over = controls.choice(
         "over",
@@ -61,26 +61,26 @@ def pick_over(key: TraceKey) -> bool:
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
 def _place(*key: str | int) -> Shared[list[list[Effects]]]:  # noqa: ARG001
-    """A place for what was measured, shared by all visitors; empty until a run has finished.
+    """The slot for measured effects, shared by all visitors; empty until a run has finished.
 
-    Its key is the model, its modality, the replacement, the measure and the number of directions.
+    The key is the model, its modality, the replacement, the outcome and the number of directions.
     """
     return Shared([])
 
 
 class CorpusRun(NamedTuple):
-    """What is measured over all samples; then with random directions, over some of them."""
+    """A measurement over all samples; then, with random directions, over some of them."""
 
     key: TraceKey
     replace: Replace
     measure: Outcome
 
     def place(self, draws: int) -> Shared[list[list[Effects]]]:
-        """Where the effects of all samples are, or of those with random directions."""
+        """The slot for effects over all samples or, with `draws`, over those with directions."""
         return _place(self.key.model, self.key.modality, self.replace, self.measure, draws)
 
     def effects(self, draws: int) -> list[Effects]:
-        """These, measured under a bar where they are not; ends the page on an error."""
+        """The effects, measured under a bar if they are not yet; ends the page on an error."""
         model = cache.model(self.key.model, self.key.modality)
         places = compared_with_chance(model) if draws else range(len(samples_of(model)))
         samples, total = _SAMPLES[self.key.modality], len(places)
@@ -89,15 +89,15 @@ class CorpusRun(NamedTuple):
             return _words("over", draws=draws, done=done, total=total, samples=samples)
 
         def run(bar: ProgressBar) -> list[Effects]:
-            found: list[Effects] = []
+            measured: list[Effects] = []
 
             def show(passes: int, of: int) -> None:
-                bar.step((len(found) + passes / of) / total, words(len(found)))
+                bar.step((len(measured) + passes / of) / total, words(len(measured)))
 
             for place in places:
-                given = model, place, self.replace, self.measure
-                found.append(sample_effects(*given, draws=draws, progress=show))
-            return found
+                arguments = model, place, self.replace, self.measure
+                measured.append(sample_effects(*arguments, draws=draws, progress=show))
+            return measured
 
         cancel = f"effect_corpus_cancel_{draws}"
         return measure_once(self.place(draws), run, words(0), cancel, _back_to_text)
@@ -108,16 +108,16 @@ def _back_to_text() -> None:
 
 
 def measure_corpus(trace: Trace, corpus: CorpusRun, layer: int, head: int) -> HeadTable:
-    """The table over the samples, with the chosen head; compared with chance if that is known."""
+    """The table over the samples, and the chosen head; compared with chance if that is known."""
     compared = corpus.place(SAMPLE_DRAWS).kept
     table = effect_corpus_table(trace, corpus.effects(0), *compared)
     return HeadTable(trace=trace, table=table, layer=layer, head=head)
 
 
 def show_corpus(heads: HeadTable, corpus: CorpusRun, colours: Palette) -> Callable[[], None]:
-    """The answer, the map, the chosen head's numbers; then the table and the file.
+    """Show the answer, the map, the chosen head's numbers; then the table and the file.
 
-    What it gives compares them with chance, below these, and draws them again.
+    Returns a function that measures chance, with a bar below all this, and redraws it.
     """
     table, samples = heads.table, _SAMPLES[corpus.key.modality]
     facts, compared = _facts(heads.row, table, samples), table.attrs["compared"]
@@ -145,7 +145,7 @@ def _go_on(place: DeltaGenerator, corpus: CorpusRun) -> None:
 
 
 def _headline(table: pd.DataFrame, samples: str) -> str:
-    """The head that matters most of those that exceed chance, or that none does (Markdown)."""
+    """The head that matters most among those beyond chance, or that none is (Markdown)."""
     compared = table.attrs["compared"]
     first = largest_effect(table[table["exceeds"]] if compared else table)
     if first is None:
@@ -155,7 +155,7 @@ def _headline(table: pd.DataFrame, samples: str) -> str:
 
 
 def _facts(row: Mapping[str, Any], table: pd.DataFrame, samples: str) -> dict[str, Any]:
-    """What a sentence says of a head's typical effect, and beside what (Markdown)."""
+    """A head's typical effect, and what to compare it with, in words (Markdown)."""
     names = ("effect", "low", "high", "times")
     numbers = {name: number(row.get(name, math.nan), ".3g", missing="–") for name in names}
     facts = {name: table.attrs[name] for name in ("unit", "texts", "compared", "draws")}

@@ -25,12 +25,12 @@ from core.ui.words.prose import Prose
 from core.vocabulary import labels_of
 
 _words = Prose(__file__)
-_MAX_FOUND = 16  # kept, of a few dozen numbers a head: 40 kB
+_MAX_FOUND = 16  # kept, each a few dozen numbers per head: 40 kB
 _NAMED = 5  # tokens or patches named in a sentence
 
 
 def show_massive_activations(heads: Heads, colours: Palette) -> None:
-    """The map of lengths and what it shows."""
+    """Show the map of lengths and what it reveals."""
     trace = heads.trace
     if trace.source is not None:
         st.info(_words("states_of_cross"))
@@ -64,7 +64,7 @@ def _massive(trace: Trace, states: HiddenStates) -> str:
 
 
 def _layers_before(trace: Trace) -> list[int]:
-    """The number of the layer whose output each state is; 0 for the embeddings."""
+    """For each hidden state, the number of the layer that it comes out of; 0 for the embeddings."""
     last = max(trace.depth or 0, trace.layer_labels[-1])
     return [*(number - 1 for number in trace.layer_labels), last]
 
@@ -75,7 +75,7 @@ def _high_norm_patches(key: TraceKey) -> HighNormPatches | None:
 
 
 def show_high_norm_patches(heads: Heads, colours: Palette) -> None:
-    """The image with its high-norm patches, their lengths by layer, and what attends to them."""
+    """Show the image and its high-norm patches, lengths by layer, and the attention they get."""
     trace, high = heads.trace, _high_norm_patches(heads.key)
     if high is None:
         st.info(_words("no_states"))
@@ -87,7 +87,7 @@ def show_high_norm_patches(heads: Heads, colours: Palette) -> None:
 
 
 def _show_pictures(trace: Trace, high: HighNormPatches, patches: Patches, colours: Palette) -> None:
-    """The image, and the lengths by layer."""
+    """Show the image, and the lengths by layer."""
     norms = high.norms[:, patches.tokens]
     beyond = np.maximum(norms[-1] - np.median(norms[-1]), 0).astype(np.float32)
     frames = dict.fromkeys(np.flatnonzero(high.is_high).tolist(), colours.alert)
@@ -124,7 +124,7 @@ def _verdict(trace: Trace, high: HighNormPatches, patches: Patches) -> str:
 
 
 def _attention(trace: Trace, high: HighNormPatches) -> str:
-    """What these patches, CLS and registers take, each beside its uniform baseline (Markdown)."""
+    """The attention to these patches, CLS and registers, with uniform baselines (Markdown)."""
     one, registers = 1 / len(trace.tokens), len(register_positions(trace))
     takers = {
         "high-norm patches": (high.to_high, high.uniform),

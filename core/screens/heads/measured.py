@@ -1,4 +1,4 @@
-"""What is measured of every head, on the text or the sample corpus: one table for all pages."""
+"""Measures of every head, on the text or the sample corpus: one table for all pages."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ from core.vocabulary import Modality
 if TYPE_CHECKING:
     import pandas as pd
 
-_MAX_TABLES = 16  # kept, of a few dozen numbers a head: 80 kB
+_MAX_TABLES = 16  # kept, each a few dozen numbers per head: 80 kB
 
 
 class OneText(NamedTuple):
-    """What is measured of the heads on one text; sessions share it, so nobody may write to it."""
+    """Measures of all heads on one text; shared by sessions, so never modify it."""
 
     measured: tuple[TextScores, ...]
     table: pd.DataFrame
@@ -58,7 +58,7 @@ class OneText(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Heads(HeadTable):
-    """What is measured of every head. Without `distances` that is on the typed text.
+    """Measures of every head, on the typed text if `distances` is None.
 
     The table has the columns of ``pattern_table`` and ``anomaly_table``, and of ``effect_table``
     where the effects on this text are known.
@@ -70,7 +70,7 @@ class Heads(HeadTable):
 
     @property
     def limits(self) -> dict[str, float]:
-        """By pattern, what the head's score must exceed: the threshold or the uniform baseline."""
+        """For each pattern, what the head's score must exceed: threshold or uniform baseline."""
         row = self.row
         scores = {pattern.score for pattern in NAMING.values()}
         uniform = {score: np.array(row[f"{score}_uniform"]) for score in scores}
@@ -78,7 +78,7 @@ class Heads(HeadTable):
 
     @property
     def query_tokens(self) -> dict[str, float]:
-        """By pattern, how many tokens the head's score is over; infinite for induction."""
+        """For each pattern, how many query tokens the score is over; infinite for induction."""
         counts = add_induction(mean_scores(self.measured), None).query_tokens
         return {
             name: float(counts[pattern.score][self.layer, self.head])
@@ -87,45 +87,45 @@ class Heads(HeadTable):
 
     @property
     def tokens(self) -> int:
-        """How many tokens were measured."""
+        """The number of tokens measured."""
         return sum(each.tokens for each in self.measured)
 
     @property
     def short(self) -> bool:
-        """Whether that is too few to name patterns by."""
+        """Whether these are too few to name patterns."""
         return too_short(self.tokens)
 
     @property
     def over_corpus(self) -> bool:
-        """Whether heads are measured over the sample corpus."""
+        """Whether the measures are over the sample corpus."""
         return self.distances is not None
 
     @property
     def where(self) -> str:
-        """What was measured, in words."""
+        """The text or corpus that was measured, in words."""
         if self.over_corpus:
             return f"the sample corpus ({len(self.measured)} sentences, {self.tokens:,} tokens)"
         return f"{self.trace.input.read} ({self.tokens} {self.trace.input.queries})"
 
     @property
     def measures(self) -> dict[str, HeadMeasure]:
-        """The measures that the table has, by column: the scores of patterns first."""
+        """The measures in the table, keyed by column: pattern scores first."""
         names = score_names(self.trace)
         scores = dict.fromkeys(each.score for each in PATTERNS if has_meaning(self.trace, each))
         titles = {names[score]: score for score in reversed(scores)}  # each once
         own = {score: HeadMeasure(name, name) for name, score in reversed(titles.items())}
         if "distance" in own:  # in tokens
             own["distance"] = HeadMeasure(names["distance"], names["distance"], None)
-        there = {
+        others = {
             name: each
             for name, each in MEASURES.items()
             if name in self.table and not (self.over_corpus and "text" in each.needs)
         }
-        return own | {name: each for name, each in there.items() if name not in own}
+        return own | {name: each for name, each in others.items() if name not in own}
 
 
 def measure(trace: Trace, key: TraceKey, source: str, layer: int, head: int) -> Heads:
-    """Measure every head, or take what was measured."""
+    """Measure every head, or take the cached measures."""
     if source == "text":
         measured, table, distances = measured_text(key)
     else:
@@ -137,7 +137,7 @@ def measure(trace: Trace, key: TraceKey, source: str, layer: int, head: int) -> 
 
 @st.cache_resource(max_entries=_MAX_TABLES, show_spinner="Measuring every head …")
 def measured_text(key: TraceKey) -> OneText:
-    """What is measured of the heads on one text or image."""
+    """The measures of all heads on one text or image."""
     trace = cache.trace(*key)
     measured = measure_text(trace)
     induction = _induction(trace.model) if reads_corpora(trace) else None
@@ -165,14 +165,14 @@ def _measure_corpus(model_name: str, traces: Iterator[tuple[int, Trace]]) -> One
     measured, odd = zip(*(texts[index] for index in sorted(texts)), strict=True)
     unusual = corpus_table(odd, measured[0].layer_labels, exact=grams is not None)
     table = join_columns(pattern_table(measured, induction), unusual)
-    found = OneText(measured, table, distances[0])
-    tokens = sum(each.tokens for each in measured)
+    result = OneText(measured, table, distances[0])
+    tokens = sum(text.tokens for text in measured)
     table.attrs["where"] = f"the sample corpus ({len(measured)} sentences, {tokens:,} tokens)"
-    return found
+    return result
 
 
 def join_columns(first: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
-    """Both tables of the same heads side by side; of a column that both have, the first's."""
+    """Both tables of the same heads side by side; where both have a column, the first wins."""
     new = other[[name for name in other if name not in first]]
     table = first.join(new)
     table.attrs = {**first.attrs, **other.attrs}
@@ -181,7 +181,7 @@ def join_columns(first: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
 
 @st.cache_resource(max_entries=cache.MAX_MODELS, show_spinner=False)
 def _similarity_of(model_name: str, modality: Modality = "text") -> Array | None:
-    """How similar W_Q and W_K of each head are, (layer, head); None where they are not known."""
+    """How similar W_Q and W_K of each head are, (layer, head); None if they are unknown."""
     if (shipped := cache.first_of(model_name)) is not None:
         return shipped.similarity
     return weight_similarity(cache.model(model_name, modality))

@@ -1,4 +1,4 @@
-"""One head: its attention with the evidence token by token, or beside what it moves."""
+"""One head: its attention with token-by-token evidence, or beside the value-weighted map."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NULL = FLAGS["null attention"]
 
 
 def pick_whole(trace: Trace) -> str:
-    """Whose attention is shown."""
+    """Choose whose attention is shown: the head's or an overall one."""
     cross = trace.source is not None
     return controls.choice(
         "whole",
@@ -54,26 +54,26 @@ def pick_whole(trace: Trace) -> str:
 
 
 def show_one(heads: Heads, colours: Palette, whole: str) -> None:
-    """The attention on the text, which pattern it follows, and the evidence token by token."""
+    """Show the attention on the text, the pattern it follows, and the evidence for each token."""
     trace = heads.trace
     weights, uniform = _matrices(heads, whole)
     name, pattern, says = WHOLES[whole].capitalize(), "first", ""
     if whole == "head":
         name, pattern, says = heads.name, _pattern(heads), describe_head(heads)
         says = says if not heads.over_corpus else f"Over {heads.where}: {says}"
-    shown = evidence(weights, uniform, trace.tokens, pattern, trace.source)
+    rows = evidence(weights, uniform, trace.tokens, pattern, trace.source)
     labels, columns = (labels_of(tokens) for tokens in (trace.tokens, trace.key_tokens))
     left, right = st.columns(2)
     with left:
-        drawn = np.where(permitted_somewhere(trace), weights, np.nan)  # what is masked is hatched
-        figure = heatmap_figure(drawn, labels, name, colours, columns=columns)
+        values = np.where(permitted_somewhere(trace), weights, np.nan)  # masked pairs are hatched
+        figure = heatmap_figure(values, labels, name, colours, columns=columns)
         alt = f"Attention of {name}"
         show_chart(figure, key="patterns_attention", alt=alt, quiet=True)
     with right:
-        st.markdown(f"{says}\n\n{_describe_evidence(name, pattern, shown, trace)}")
-        if shown.tokens:
+        st.markdown(f"{says}\n\n{_describe_evidence(name, pattern, rows, trace)}")
+        if rows.tokens:
             st.dataframe(
-                _token_rows(shown, weights, labels, columns),
+                _token_rows(rows, weights, labels, columns),
                 key="patterns_evidence",
                 hide_index=True,
                 placeholder="–",
@@ -85,7 +85,7 @@ def show_one(heads: Heads, colours: Palette, whole: str) -> None:
 
 
 def _pattern(heads: Heads) -> str:
-    """The pattern that the chosen head follows, or the nearest."""
+    """The pattern that the chosen head follows, or comes closest to."""
     followed = str(heads.row["class"])
     if followed not in (NONE, TOO_SHORT):
         return followed
@@ -94,7 +94,7 @@ def _pattern(heads: Heads) -> str:
 
 
 def _matrices(heads: Heads, whole: str) -> tuple[Array, Array]:
-    """Attention, and what uniform attention would be, both (token, key token)."""
+    """Attention and its uniform baseline, both (token, key token)."""
     trace, layer, head = heads.trace, heads.layer, heads.head
     if whole == "head":
         return trace.attention(layer, head), uniform_attention(permitted(trace, layer, head))
@@ -103,22 +103,22 @@ def _matrices(heads: Heads, whole: str) -> tuple[Array, Array]:
 
 
 def _token_rows(
-    shown: Evidence, weights: Array, labels: tuple[str, ...], columns: tuple[str, ...]
+    rows: Evidence, weights: Array, labels: tuple[str, ...], columns: tuple[str, ...]
 ) -> pd.DataFrame:
     """A row per token: how much of it follows the pattern, and where it attends most."""
     return pd.DataFrame(
         {
             "token": labels,
-            "follows": shown.share,
-            "uniform": shown.uniform,
-            "attends most to": [columns[key] for key in shown.strongest],
-            "weight": weights[np.arange(len(labels)), shown.strongest],
+            "follows": rows.share,
+            "uniform": rows.uniform,
+            "attends most to": [columns[key] for key in rows.strongest],
+            "weight": weights[np.arange(len(labels)), rows.strongest],
         }
     )
 
 
 def _describe_evidence(name: str, pattern: str, evidence: Evidence, trace: Trace) -> str:
-    """The evidence in one sentence (Markdown)."""
+    """A sentence that sums up the evidence (Markdown)."""
     words, queries = words_for(trace)[pattern], trace.input.queries
     if not evidence.tokens:
         return _words("no_pair", queries=queries, missing=words.missing)
@@ -130,7 +130,7 @@ def _describe_evidence(name: str, pattern: str, evidence: Evidence, trace: Trace
 
 
 def pick_first_token(trace: Trace) -> bool:
-    """Whether the first token is hidden."""
+    """Choose whether to hide the first token."""
     return controls.flag(
         "latent",
         "Hide the first token" if len(trace.key_tokens) > 1 else "",
@@ -140,13 +140,13 @@ def pick_first_token(trace: Trace) -> bool:
 
 
 def show_moved(heads: Heads, colours: Palette, *, hide: bool) -> None:
-    """The sentence, and the attention of the head beside what it moves."""
+    """Show the sentence, and the head's attention beside the same weighted by values."""
     trace, layer, head = heads.trace, heads.layer, heads.head
     sentence = _sentence(trace, heads.row)
     weights = trace.attention(layer, head)
     lengths = contribution_norms(trace, cache.transformed_norms(heads.key))
     norms: Floats = lengths[layer, head]
-    seen = permitted(trace, layer, head)
+    allowed = permitted(trace, layer, head)
     labels, columns = (labels_of(tokens) for tokens in (trace.tokens, trace.key_tokens))
     if hide:
         cross = trace.source is not None
@@ -155,11 +155,11 @@ def show_moved(heads: Heads, colours: Palette, *, hide: bool) -> None:
         norms = norms[1:]
         columns = columns[1:]
         labels = labels if cross else labels[1:]
-        seen = seen[0 if cross else 1 :, 1:]
+        allowed = allowed[0 if cross else 1 :, 1:]
     moved = contributions(weights, norms)
     top = max(colour_limit(weights), colour_limit(moved))
     name = heads.name
-    for column, key, title, drawn, unit in zip(
+    for column, key, title, values, unit in zip(
         st.columns(2, gap="medium"),
         ("anomalies_raw", "anomalies_weighted"),
         (f"{name} attention", f"{name} value-weighted"),
@@ -167,8 +167,8 @@ def show_moved(heads: Heads, colours: Palette, *, hide: bool) -> None:
         ("attention", "moved"),
         strict=True,
     ):
-        shown = np.where(seen, drawn, np.nan)  # what the model does not permit is hatched
-        figure = heatmap_figure(shown, labels, title, colours, columns=columns, top=top, unit=unit)
+        masked = np.where(allowed, values, np.nan)  # masked pairs are hatched
+        figure = heatmap_figure(masked, labels, title, colours, columns=columns, top=top, unit=unit)
         with column:
             show_chart(figure, key=key, alt=title, quiet=True)
     st.markdown(sentence)
@@ -177,7 +177,7 @@ def show_moved(heads: Heads, colours: Palette, *, hide: bool) -> None:
 
 
 def _sentence(trace: Trace, row: HeadRow) -> str:
-    """What the head gives its first token and what that accounts for."""
+    """How much attention the head gives its first token, and how much that contributes."""
     return _words(
         "of_head",
         row=row,

@@ -1,4 +1,4 @@
-"""Where a token comes from: the flow back through the layers as a thinned graph."""
+"""Where a token comes from: attention flow back through the layers, as a pruned graph."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from core.vocabulary import labels_of, percent
 if TYPE_CHECKING:
     from core.model.trace import Array
 
-FOLLOWED = "token"  # that is followed, a position from 1
+FOLLOWED = "token"  # the token that is traced back, as a position from 1
 _TEXT = "_text_of_token"
 _NAMED = 3  # sources that the answer names
-_MAX_KEPT = 16  # of 12 layers and 128 tokens: 0.8 MB
+_MAX_KEPT = 16  # each of 12 layers and 128 tokens: 0.8 MB
 _words = Prose(__file__, "words_effect.md")
 
 
@@ -48,7 +48,7 @@ def _mixing(key: TraceKey) -> Array | None:
 
 
 def show_origin(whole: Trace) -> None:
-    """The answer, the picture, and the file."""
+    """Show the answer, the picture, and the button for the file."""
     if show_unread(whole, "A sentence whose tokens are followed"):
         return
     key = current_key(whole.model)
@@ -74,21 +74,21 @@ def _pick(token: int) -> None:
     controls.pick(**{FOLLOWED: [token + 1]})
 
 
-def _target(trace: Trace, whole: Trace) -> int:
-    """The token of the link or the picture, until the text is another one.
+def _target(trace: Trace, full: Trace) -> int:
+    """The token picked in the link or the picture, until the text changes.
 
-    Else the query that other pages hold, or that of the pair that Home names; else the last word.
+    Else the query pinned on other pages, or of the pair that Home names; else the last word.
     """
     state, count = st.session_state, len(trace.tokens)
-    text = hash(whole.tokens)
+    text = hash(full.tokens)
     if state.setdefault(_TEXT, text) != text and not address.asks_for(FOLLOWED):
         state[FOLLOWED] = []
     state[_TEXT] = text
     picked = controls.tokens(FOLLOWED, range(1, count + 1))[:1]
-    found = found_head(whole)
-    query = [] if found is None else [found.query + 1]
+    link = found_head(full)
+    query = [] if link is None else [link.query + 1]
     words = [each.position + 1 for each in trace.tokens if not each.special] or [1]
-    options: Sequence[int] = (*picked, *pinned_pair(whole)[:1], *query, words[-1])
+    options: Sequence[int] = (*picked, *pinned_pair(full)[:1], *query, words[-1])
     return next(each for each in options if each <= count) - 1
 
 
@@ -116,11 +116,11 @@ def _headline(trace: Trace, paths: Paths, control: Paths) -> str:
     )
 
 
-def _caption(trace: Trace, whole: Trace, target: int) -> str:
+def _caption(trace: Trace, full: Trace, target: int) -> str:
     return _words(
         "lines",
         token=quote(labels_of(trace.tokens)[target]),
-        cut=trace is not whole,
+        cut=trace is not full,
         most=len(trace.tokens),
-        tokens=len(whole.tokens),
+        tokens=len(full.tokens),
     )

@@ -1,4 +1,4 @@
-"""The entry that asks which pattern heads follow, and the pictures of similar heads."""
+"""The page on which pattern each head follows, and the pictures of similar heads."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ choose_one = partial(choose_head, whole="head")
 _PATTERN_OF = {pattern.score: name for name, pattern in NAMING.items()}
 _SCORES = {pattern.score for pattern in PATTERNS}
 _NEAREST = 10  # heads in the list
-_MAX_DISTANCES = 8  # kept between all pairs of heads: 40 kB, 900 kB for 336 heads
+_MAX_DISTANCES = 8  # kept, each between all pairs of heads: 40 kB, 900 kB for 336 heads
 
 
 def show_patterns(heads: Heads, colours: Palette, score: str) -> None:
-    """The answer and the map, beside what is known of the chosen head."""
+    """Show the answer, and the map beside what is known about the chosen head."""
     model = heads.trace.model
     export = contents("patterns", model, "", text=not heads.over_corpus, on=heads.where)
 
@@ -60,7 +60,7 @@ def show_patterns(heads: Heads, colours: Palette, score: str) -> None:
 
 
 def pick_colouring(heads: Heads) -> str:
-    """What the map's colours show: the pattern, or any measure."""
+    """Choose what the map's colours show: the pattern, or any measure."""
     scores = score_names(heads.trace)  # short ones: the row has no room for titles
     names = {name: scores.get(name, name.replace("_", " ")) for name in heads.measures}
     return controls.choice(
@@ -87,7 +87,7 @@ def _open_one() -> None:
 
 
 def _summarise(heads: Heads) -> None:
-    """How many heads follow each pattern, and which patterns had too few tokens."""
+    """How many heads follow each pattern, and which patterns had too few query tokens."""
     if heads.short:
         more, corpus = heads.trace.input.more, reads_corpora(heads.trace)
         st.info(_words("short_text", where=heads.where, least=MIN_TOKENS, more=more, corpus=corpus))
@@ -149,7 +149,7 @@ def _map_caption(heads: Heads, score: str) -> str:
 
 
 def _why_missing(trace: Trace, pattern: str) -> str:
-    """Why a pattern's score has no number on this text, in a sentence."""
+    """Why a pattern has no score on this text, in a sentence."""
     repeated = any(each.name == pattern and each.measured == "repeated" for each in PATTERNS)
     if repeated and not reads_corpora(trace):
         return _words("encoder_alone")
@@ -186,25 +186,25 @@ def _distances(key: cache.TraceKey) -> Distances:
 
 @st.cache_resource(max_entries=_MAX_DISTANCES, show_spinner="Laying out the map …")
 def _head_map(model: str, key: cache.TraceKey | None, _distances: Distances) -> HeadMap:  # noqa: ARG001 - the key
-    """The map of the heads of a text, or of the sample corpus for no `key`."""
+    """The map of heads on a text, or over the sample corpus if `key` is None."""
     return map_heads(_distances.mean)
 
 
 def show_similar(heads: Heads, colours: Palette) -> None:
-    """The map of their distances, and those nearest to the chosen one."""
+    """Show the map of distances between heads, and the heads nearest to the chosen one."""
     count = len(heads.table)
     if count < 2:
         st.info(_words("single_head"))
         return
     distances = heads.distances or _distances(heads.key)
-    drawn = _head_map(heads.key.model, None if heads.over_corpus else heads.key, distances)
+    head_map = _head_map(heads.key.model, None if heads.over_corpus else heads.key, distances)
     nearest = nearest_heads(distances.mean, heads.number, _NEAREST)
     patterns, names = heads.table["class"].tolist(), pattern_names(heads.trace)
     left, right = st.columns([5, 4], gap="medium")
     with left:
         looks = pattern_looks(names, st.context.theme.type, colours)
         labels, chosen = heads.trace.layer_labels, heads.number
-        figure = head_scatter(drawn.points, labels, patterns, chosen, looks, colours)
+        figure = head_scatter(head_map.points, labels, patterns, chosen, looks, colours)
         show_heads(figure, "Map of similar heads", key="patterns_alike", on_open=choose_one)
         st.caption(
             _words(
@@ -213,7 +213,7 @@ def show_similar(heads: Heads, colours: Palette) -> None:
                 tokens=distances.tokens,
                 compared=distances.compared,
                 queries=heads.trace.input.queries,
-                stress=drawn.stress,
+                stress=head_map.stress,
             )
         )
     with right:
@@ -242,7 +242,7 @@ def show_limits(trace: Trace) -> None:
 def examples(heads: Heads) -> list[Preset]:
     """Settings worth seeing with this kind of attention."""
     presets = []
-    if heads.trace.source is None:  # else no token is previous
+    if heads.trace.source is None:  # in cross attention there is no previous token
         presets.append(_strongest(heads, "previous", f"Looking {heads.trace.input.back}"))
     presets.append(_strongest(heads, "first", "Resting on the first token"))
     if reads_corpora(heads.trace):
@@ -267,7 +267,7 @@ def _strongest(heads: Heads, pattern: str, title: str) -> Preset:
 
 
 def mathematics(trace: Trace) -> str:
-    """The definitions, and where they come from, of what this kind of attention has."""
+    """Definitions, with sources, of the scores that this kind of attention has."""
     names = pattern_names(trace)
     return _words(
         "mathematics",

@@ -1,4 +1,4 @@
-"""What the pages of heads share: a map beside a card; then the file, the table, the scatter."""
+"""Shared by the pages about heads: a map beside a card; then the file, the table, the scatter."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _words = Prose(__file__)
 _COLUMNS = {"class": "pattern", "confidence": "above threshold", "stability": "stability"}
-_IN_FILE = ("layer", "head", "_uniform", "_low", "_high")  # ends of columns of the file alone
+_IN_FILE = ("layer", "head", "_uniform", "_low", "_high")  # endings of file-only columns
 _NOT_PICKED = "–"
 
 
@@ -42,7 +42,7 @@ def show_overview(
     *,
     border: bool = True,
 ) -> DeltaGenerator:
-    """Gives the place below the map and the card."""
+    """Draw the map, the card, and all below them; returns the place below the map and card."""
     place = show_beside(heads, export, draw_map, card, border=border)
     with st.expander("Every measure of every head"):
         first_model.when_loaded(partial(_show_table, heads))
@@ -61,7 +61,7 @@ def show_effect_map(
     chosen: bool = True,
     key: str = "effect_map",
 ) -> None:
-    """The map of effects, with a dot for heads beyond chance if that is known."""
+    """The map of effects, with a dot on heads beyond chance if that is measured."""
     show_head_map(
         heads.trace,
         heads.grid("effect"),
@@ -79,29 +79,29 @@ def show_effect_map(
 
 
 def show_numbers(heads: Heads, words: str = "") -> None:
-    """All measures of the chosen head below `words` (Markdown), behind a button of its card."""
+    """A button for a popover with `words` (Markdown) and all measures of the chosen head."""
     rows = ["| measure | value |", "|:--|--:|"]
-    for name, each in heads.measures.items():
-        rows.append(f"| {each.title} | {number(heads.row[name], '.3g', missing='–')} |")
+    for name, measure in heads.measures.items():
+        rows.append(f"| {measure.title} | {number(heads.row[name], '.3g', missing='–')} |")
     with st.popover(f"More of {heads.name}", type="tertiary", width="content"):
         st.markdown(f"{words}\n\n" + "\n".join(rows))
 
 
 def _show_table(heads: Heads) -> None:
     names = pattern_names(heads.trace)
-    shown = heads.table.assign(**{"class": heads.table["class"].map(names)})
+    table = heads.table.assign(**{"class": heads.table["class"].map(names)})
     short = {name: each.short for name, each in score_words(heads.trace).items()}
     measured = {name: short.get(name, each.title) for name, each in heads.measures.items()}
     titles = _COLUMNS | measured | {"sink_token": "sink"}
-    others = [each for each in map(str, shown) if not each.endswith(_IN_FILE)]
+    others = [each for each in map(str, table) if not each.endswith(_IN_FILE)]
     titles |= {name: name.replace("_", " ") for name in others if name not in titles}
-    rows = Heads(**{**vars(heads), "table": shown})
+    rows = Heads(**{**vars(heads), "table": table})
     show_head_table(rows, titles, key="heads_table", on_open=choose_head)
-    st.caption(_words("table", stability="stability" in shown))
+    st.caption(_words("table", stability="stability" in table))
 
 
 def _show_scatter(heads: Heads, colours: Palette) -> None:
-    """A point per head by two measures, in the colour of its pattern; a click chooses one."""
+    """A scatter plot of heads by two measures, coloured by pattern; a click chooses a head."""
     titles = {"": _NOT_PICKED} | {name: each.title for name, each in heads.measures.items()}
     with st.container(horizontal=True):
         x, y = (

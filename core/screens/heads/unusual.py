@@ -1,4 +1,4 @@
-"""The entry that asks which heads are unusual: the answer, a map, a card for each."""
+"""The page on which heads are unusual: the answer, a map, a card for each."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ _words = Prose(__file__)
 MATHEMATICS = _words("mathematics_of_unusual")
 ANY = "any flag"
 _LISTED = 3  # heads
-_MAX_BYTES = 4_000_000  # of a layer that is sent for the lines of a head
+_MAX_BYTES = 4_000_000  # of a layer that is sent to draw a head's lines
 
 
 def pick_flag(table: pd.DataFrame) -> str | None:
-    """The flag that heads are looked for by; None for any."""
+    """Choose which flag to look for; None for any."""
     counts = {name: f"{name} ({len(with_flag(table, name))})" for name in FLAGS}
     choice = controls.choice(
         "flag",
@@ -63,7 +63,7 @@ def pick_flag(table: pd.DataFrame) -> str | None:
 
 
 def show_unusual(heads: Heads, colours: Palette, flag: str | None) -> None:
-    """The answer, and a map of one measure or of all, beside a card per head."""
+    """Show the answer, and a map of one measure or of all, beside a card per head."""
     table, trace = heads.table, heads.trace
     odd = flagged(table) if flag is None else with_flag(flagged(table), flag)
     set_headline(_of_all(table) if flag is None else _of_flag(table, odd, flag))
@@ -84,8 +84,8 @@ def show_unusual(heads: Heads, colours: Palette, flag: str | None) -> None:
             st.info(_words("few_tokens", tokens=tokens, queries=queries, least=MIN_TOKENS))
 
     def draw_cards() -> None:
-        for each in listed:
-            _show_card(each, flag)
+        for head in listed:
+            _show_card(head, flag)
         if more := len(odd) - len(listed):
             st.caption(f"{more} more: see the table.")
 
@@ -97,10 +97,10 @@ def show_unusual(heads: Heads, colours: Palette, flag: str | None) -> None:
 
 
 def _listed(odd: pd.DataFrame, flag: str | None) -> Sequence[HeadRow]:
-    """The first of `odd`, the rows of a table: of any flag the unusual ones, else with that one."""
+    """The first rows of `odd`; with no flag chosen, of its unusual heads, if there are any."""
     unusual = odd[odd["unusual_by"] != ""]
-    shown = unusual if flag is None and len(unusual) else odd
-    return shown.head(_LISTED if flag or len(unusual) else 1).to_dict("records")
+    rows = unusual if flag is None and len(unusual) else odd
+    return rows.head(_LISTED if flag or len(unusual) else 1).to_dict("records")
 
 
 def _at(heads: Heads, row: HeadRow) -> Heads:
@@ -137,9 +137,9 @@ def _show_lines(heads: Heads) -> None:
 
 
 def _of_all(table: pd.DataFrame) -> str:
-    """Which heads are unusual, and by what the first of them is (Markdown)."""
+    """Which heads are unusual, and what makes the first one so (Markdown)."""
     unusual = flagged(table).query("unusual_by != ''").to_dict("records")
-    by = [name for row in unusual for name in row["unusual_by"].split(", ")]  # the first's first
+    by = [name for row in unusual for name in row["unusual_by"].split(", ")]  # first head first
     return _words(
         "headline",
         count=len(unusual),
@@ -154,7 +154,7 @@ def _of_all(table: pd.DataFrame) -> str:
 
 
 def _of_flag(table: pd.DataFrame, odd: pd.DataFrame, name: str) -> str:
-    """How many heads have a flag, and between what numbers all are (Markdown)."""
+    """How many heads have a flag, and the range of its measure over all heads (Markdown)."""
     flag = FLAGS[name]
     values = table[flag.measure].dropna()
     low, high = (number(value, missing="") for value in (values.min(), values.max()))
@@ -172,12 +172,12 @@ def _of_flag(table: pd.DataFrame, odd: pd.DataFrame, name: str) -> str:
 
 
 def _show_map(heads: Heads, name: str | None, colours: Palette) -> None:
-    """How far heads are from the others, or one measure; a clicked head shows what it moves."""
+    """A map of how far heads are from the others, or of one measure; a click opens a head."""
     measure = "unusual" if name is None else FLAGS[name].measure
     record, values = MEASURES[measure], heads.grid(measure).astype(np.float64)
     least = OUTLIER if name is None else FLAGS[name].limits.threshold
     look: dict[str, Any] = record.look
-    if record.bounds is None:  # no fainter than from the threshold on
+    if record.bounds is None:  # the scale reaches at least the threshold
         reach = float(np.nanmax(np.abs(values), initial=least))
         look |= {"bounds": (-reach if record.side == "both" else 0.0, reach)}
     below = name is not None and FLAGS[name].limits.side == "below"
@@ -195,14 +195,14 @@ def _show_map(heads: Heads, name: str | None, colours: Palette) -> None:
 
 
 def examples(heads: Heads) -> list[Preset]:
-    """Views worth seeing; only patches can have high norms, and cross attention has no states."""
-    given = heads.trace.input
+    """Presets; only patches can have high norms, and cross attention has no hidden states."""
+    terms = heads.trace.input
     resting = heads.table.nlargest(1, "first_attention").iloc[0]
     place = {name: str(resting[name]) for name in ("layer", "head")}
-    first = f"Why heads rest on {given.first}"
+    first = f"Why heads rest on {terms.first}"
     presets = [Preset(first, _words("beneath"), {"anomaly": "moved", "latent": True, **place})]
-    if given.kind == "image":
+    if terms.kind == "image":
         presets.append(Preset("High-norm patches", _words("high_norm"), {"anomaly": "odd"}))
-    if given.kind != "cross":
+    if terms.kind != "cross":
         presets.append(Preset("Massive activations", _words("massive"), {"anomaly": "states"}))
     return presets

@@ -1,4 +1,4 @@
-"""The cell that the heatmap holds: in the link, in the session, and in the table."""
+"""The heatmap's pinned cell: in the link, in the session, and in the table."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from core.ui.place import CELL, pinned_pair
 if TYPE_CHECKING:
     from core.model import Trace
 
-KEY = "heatmap_table"  # of the component
+KEY = "heatmap_table"  # the component's
 
 
 def cells_to_show(trace: Trace, layer: AnyLayer, head: AnyHead, link: FoundLink | None) -> Cells:
-    """The cell held, and in the head of `link` the cell of that link if it joins two words."""
+    """The pinned cell and, if this head is the one of `link` and it joins two words, its cell."""
     sent, serial = state_to_send(KEY, {"held": pinned_pair(trace)})
-    found: tuple[int, ...] = ()
+    cell: tuple[int, ...] = ()
     if link is not None and link.joins_words and (layer, head) == (link.layer, link.head):
-        found = (link.query + 1, link.key + 1)
-    return Cells(held=sent["held"], serial=serial, found=found)
+        cell = (link.query + 1, link.key + 1)
+    return Cells(held=sent["held"], serial=serial, found=cell)
 
 
 def take_cell(held: tuple[int, ...]) -> None:
-    """Put the cell that the table reports into the session."""
+    """Store the cell that the table reports in the session."""
     if changes(KEY, {"held": held}):
         st.session_state[CELL] = list(held)

@@ -1,4 +1,4 @@
-"""Home's picture: its state, what is sent of a model, what is said; and the ways on."""
+"""Home's picture: its state, the data sent, its words; and the links to other pages."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from core.model import Trace
 
 _words = Prose(__file__)
-# Below it all layers are sent, and choosing a head needs no server: 66 tokens of a model with 6
-# layers of 12 heads take 1.3 MB, 20 tokens of one with 12 layers 1.5 MB.
+# Below this size all layers are sent, and choosing a head needs no server: with 12 heads per
+# layer, 66 tokens and 6 layers take 1.3 MB, 20 tokens and 12 layers 1.5 MB.
 ALL_LAYERS_BYTES = 2_000_000
-# How many of each are kept for all visitors; a layer of 512 tokens has 1.6 MB.
+# How many of each are kept for all visitors; a layer at 512 tokens takes 1.6 MB.
 _MAX_LAYERS, _MAX_LINKS = 12, 32
-# What one does there, by the page.
+# What one does on each page.
 _DOORS = {
     "head_view": "Read one head",
     "heatmap": "Read the numbers",
@@ -39,24 +39,24 @@ _DOORS = {
     "images": "Look at images",
 }
 _IN_ROW = 4
-KEY = "home_arcs"  # of the component
+KEY = "home_arcs"  # the component's
 
 
 def restore_view(trace: Trace, link: FoundLink) -> dict[str, Any]:
-    """The state by the numbers that people read, at first that of `link`, with no word kept."""
+    """The state, with numbers as people read them; at first that of `link`, with no word pinned."""
     layers, heads = trace.layer_labels, range(1, trace.shape[1] + 1)
     subject = f"{trace.model} has {len(layers)} layers that attend"
     layer = _pick("layer", layers, layers[link.layer], subject)
     head = _pick("head", heads, link.head + 1, f"{trace.model} has {len(heads)} heads a layer")
     is_linked = address.asks_for(CELL)
     cell = list(pinned_pair(trace))
-    if is_linked:  # other pages follow a link as they follow a pick
+    if is_linked:  # on other pages a link counts as a pick
         st.session_state.update(heads=[int(head)], **_elsewhere(cell))
     return {"layer": layer, "head": int(head), "cell": cell}
 
 
 def _pick(key: str, numbers: Sequence[int], default: int, subject: str) -> str:
-    """One of the numbers; a summary that another page shows, such as the mean, stays there."""
+    """Pick one of the numbers; a summary shown on another page, such as the mean, stays there."""
     if st.session_state.get(key) in SUMMARIES and not address.asks_for(key):
         return str(default)
     options = list(map(str, numbers))
@@ -64,7 +64,7 @@ def _pick(key: str, numbers: Sequence[int], default: int, subject: str) -> str:
 
 
 def take_report(view: Mapping[str, Any]) -> None:
-    """Pick on all pages what was chosen in the picture; ignore anything that is not a state."""
+    """Pick for all pages what was chosen in the picture; ignore anything that is not a state."""
     layer, head = view.get("layer"), as_index(view.get("head"), first=1)
     cell = as_indices(view.get("cell"))
     if not isinstance(layer, str) or not layer.isdecimal() or head is None:
@@ -76,7 +76,7 @@ def take_report(view: Mapping[str, Any]) -> None:
 
 
 def _elsewhere(cell: list[int]) -> dict[str, Any]:
-    """What other pages call the query and the key."""
+    """Set the query and the key under the names that other pages use."""
     if not cell:
         return {"from": []}
     query, key = map(str, cell)
@@ -94,13 +94,13 @@ def _links(key: TraceKey) -> list[list[Link]]:
 
 
 def show_picture(trace: Trace) -> None:
-    """Draw it, beginning with the strongest link, or say that one word has no other."""
+    """Draw the picture, opening on the strongest link; or say that one word alone has no link."""
     link = found_head(trace)
     if link is None:
         st.markdown(_words("one_word"))
         return
-    # Before the controls are declared: the component knows the head better, and the bytes stay as
-    # they are when it reports another.
+    # Before the controls are declared: the component knows the head already, and its data stays
+    # the same when it reports another.
     export = contents("home", trace.model, "")
     view = restore_view(trace, link)
     sent, serial = state_to_send(KEY, view)
@@ -114,7 +114,7 @@ def show_picture(trace: Trace) -> None:
 
 
 def _wanted(trace: Trace, view: Mapping[str, Any]) -> dict[int, LayerPayload]:
-    """All layers if they are few and short, else the one on screen."""
+    """The layers to send: all if they are few and short, else the one on screen."""
     key, layers = current_key(trace.model), range(trace.shape[0])
     if sum(vectors_size(trace, layer) for layer in layers) > ALL_LAYERS_BYTES:
         layers = layers[trace.layer_labels.index(int(view["layer"])) :][:1]
@@ -122,7 +122,7 @@ def _wanted(trace: Trace, view: Mapping[str, Any]) -> dict[int, LayerPayload]:
 
 
 def show_doors() -> None:
-    """A link to each page, with the question that it answers."""
+    """Draw a link to each page, with the question that it answers."""
     columns = [*st.columns(_IN_ROW), *st.columns(_IN_ROW)]
     for column, (name, label) in zip(columns, _DOORS.items(), strict=False):
         page = find_page(name)

@@ -1,4 +1,4 @@
-"""What the model expects to read, or the class of what it read: a section of Home."""
+"""The model's predictions, words or classes: a section of Home."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
 
 _words = Prose(__file__)
-_WIDTH = 400  # pixels, of a table
-_MAX_TABLES = 32  # kept of each: ten tokens, or five for each of eight masks: 10 kB
+_WIDTH = 400  # pixels, per table
+_MAX_TABLES = 32  # kept, each of ten tokens, or five for each of eight masks: 10 kB
 
 Probabilities = list[tuple[str, float]]  # a token or a class, and its probability
 
 
 @st.cache_resource(max_entries=_MAX_TABLES, show_spinner="Asking the model what it expects …")
 def _tables(model_name: str, text: str, pair: str | None) -> list[Probabilities]:
-    """The likeliest next tokens, those of each mask, or the classes; none without such a head."""
+    """The likeliest next tokens, fillers of each mask, or classes; none without such a head."""
     model, longest = cache.model(model_name), cache.MAX_TOKENS
     if model.task == "next":
         return [_rows(next_words(model, text, pair, max_tokens=longest))]
@@ -45,7 +45,7 @@ def _rows(guesses: Sequence[Guess]) -> Probabilities:
 
 
 def show_expected(trace: Trace) -> None:
-    """Draw the section for the model on screen; nothing for one without a fitting head."""
+    """Draw the section for the model on screen; nothing if it has no output head for this."""
     first_model.when_loaded(partial(_show_expected, trace))
 
 

@@ -23,7 +23,7 @@ _STACK_WIDTH = 380  # pixels
 
 
 def show_structure(trace: Trace, colours: Palette) -> None:
-    """Draw the expander for the model on screen; its content is read only while it is open."""
+    """Draw the expander for the model on screen; its content is computed only while it is open."""
     expander = st.expander("How this model is built", key="structure", on_change="rerun")
     if not expander.open:
         return
@@ -54,7 +54,7 @@ def _draw(trace: Trace, colours: Palette) -> None:
 
 
 def notes_on_reach(trace: Trace) -> dict[str, str]:
-    """Which layers attend globally on this text and which in a window, by term of the glossary."""
+    """Which layers have global attention on this text and which a window, by glossary term."""
     farthest = len(trace.key_tokens) - 1
     local = {
         number: reach
@@ -75,7 +75,7 @@ def notes_on_reach(trace: Trace) -> dict[str, str]:
 
 
 def _layers(layer_labels: Sequence[int]) -> str:
-    """Layers by their numbers, in words."""
+    """The numbers of layers, in words."""
     if not layer_labels:
         return "no layer"
     return f"layer{'s' * (len(layer_labels) > 1)} {listed(layer_labels)}"

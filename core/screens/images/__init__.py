@@ -1,1 +1,1 @@
-"""What the page of patches alone has."""
+"""Code that only the page of patches needs."""

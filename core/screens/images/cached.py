@@ -1,4 +1,4 @@
-"""What the page of images keeps, shared by all visitors."""
+"""Caches of the page of images, shared by all visitors."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from core.ui import cache
 from core.ui.cache import TraceKey
 from core.ui.serve import images
 
-# How many of each; sizes are of one, for the bundled model.
-MAX_CLASSES = 32  # the likeliest ten, with their shares: 1 kB
+# How many of each are kept; sizes are for one entry, with the bundled model.
+MAX_CLASSES = 32  # the ten likeliest, with probabilities: 1 kB
 MAX_ROW_SUMS = 48  # of one layer: 130 kB for 1,369 patches and 6 heads
 MAX_ROLLOUTS = 16  # a float a token: 5 kB for 1,369 patches
-MAX_IMAGE_DISTANCES = 96  # a number a head, of all sample images for five models
+MAX_IMAGE_DISTANCES = 96  # one number per head, for all sample images on five models
 MAX_PATCH_MAPS = 16  # of one token: 400 kB for 1,369 patches in 12 layers x 6 heads
 
 
 @st.cache_resource(max_entries=MAX_CLASSES, show_spinner=False)
 def classes(model_name: str, image: str) -> tuple[tuple[str, float], ...]:
-    """What the model takes the image for, the likeliest first; empty without such a head."""
+    """The model's classes for the image, likeliest first; empty without a classification head."""
     if (shipped := cache.first_input(TraceKey(model_name, "", image=image))) is not None:
         return shipped.classes
     return tuple(classify(cache.model(model_name, "image"), images.pixels(image)))
@@ -31,7 +31,7 @@ def classes(model_name: str, image: str) -> tuple[tuple[str, float], ...]:
 
 @st.cache_resource(max_entries=MAX_ROW_SUMS, show_spinner=False)
 def row_sums(key: TraceKey, layer: int) -> Array:
-    """The sums of a layer's rows, for an image."""
+    """For each row of a layer, the log of its sum of exponentials, for an image."""
     return log_sums(cache.trace(*key), layer)
 
 
@@ -51,7 +51,7 @@ def rollout(key: TraceKey, *, weighted: bool) -> Array:
 
 @st.cache_resource(max_entries=MAX_IMAGE_DISTANCES, show_spinner=False)
 def image_distances(key: TraceKey) -> AttentionDistances:
-    """How far the patches of an image look. Its trace is not kept: there are many images."""
+    """Attention distances on an image. Its trace is not cached: there are many images."""
     if key.image is None:
         raise ValueError("a text has no patches")
     return attention_distance(cache.pass_image(key.model, key.image))

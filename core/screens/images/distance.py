@@ -1,4 +1,4 @@
-"""The part on distance: how far the patches of this image, or of all sample images, look."""
+"""The part on attention distance, in this image or over all sample images."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ OVER = {"image": "this image", "box": f"all {len(SAMPLE_IMAGES)} sample images"}
 
 
 def pick_over() -> str:
-    """Whether distances are of the image on screen, or on average over the sample images."""
+    """Choose distances in the image on screen, or averaged over the sample images."""
     return controls.choice("over", OVER, "Measured on", subject="Distances can be measured on")
 
 
 def show_distance(trace: Trace, over: str) -> None:
-    """A dot per head over the layers, beside the uniform baseline, and the numbers as CSV."""
+    """A chart with a dot per head in each layer, the uniform baseline, and the numbers as CSV."""
     key, colours = current_key(trace.model), palette(st.context.theme.type)
     keys = [key._replace(image=name) for name in SAMPLE_IMAGES] if over == "box" else [key]
     measured = _measure(keys)
@@ -64,7 +64,7 @@ def show_distance(trace: Trace, over: str) -> None:
 
 
 def _measure(keys: list[TraceKey]) -> AttentionDistances:
-    """The mean over these images. Each is cached, so that one that was cancelled goes on."""
+    """The mean over these images. Each one is cached, so a cancelled run can resume."""
     slot, last = st.empty(), len(keys) - 1
     with slot.container(), long_work():
         bar = None
@@ -91,7 +91,7 @@ def _table(keys: list[TraceKey]) -> pd.DataFrame:
 
 
 def _verdict(measured: AttentionDistances) -> str:
-    """Which heads look nearest and farthest, in numbers (Markdown)."""
+    """Which heads look nearest and farthest, with numbers (Markdown)."""
     pixels = measured.pixels
     if not np.isfinite(pixels).any():
         return "No head gives patches anything: there is no distance."

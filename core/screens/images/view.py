@@ -1,4 +1,4 @@
-"""The view of patches: its state in link, session and picture, and what the page sends for it."""
+"""The view of patches: its state in link, session and picture, and the data sent."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from core.model import Trace
 
 _words = Prose(__file__)
-ROLLOUTS = ("rollout", "rollout-by-norms")  # choices of head: both are of CLS
-KEY = "patches"  # of the component
-FREE = "none"  # no token is held
+ROLLOUTS = ("rollout", "rollout-by-norms")  # choices of head: both are for CLS
+KEY = "patches"  # the component's
+FREE = "none"  # no token is pinned
 _TEXTS = ("layer", "head", "patch", "direction")
 
 
 def headline(trace: Trace, layer: int, head: int | str) -> str:
-    """What the head on screen gives to the patch itself and to CLS, and which heads see colour."""
+    """How much the head attends to the patch itself and CLS, and which head follows colour most."""
     marks = head_marks(trace)
     alike = np.unravel_index(int(marks.colour.argmax()), marks.colour.shape)
     heads = slice(None) if isinstance(head, str) else slice(head, head + 1)
-    whole = f"layer {trace.layer_labels[layer]}"
+    layer_name = f"layer {trace.layer_labels[layer]}"
     return _words(
         "headline",
-        head=whole if isinstance(head, str) else head_name(trace, layer, head),
+        head=layer_name if isinstance(head, str) else head_name(trace, layer, head),
         itself=float(marks.itself[layer, heads].mean()),
         cls=None if marks.cls is None else float(marks.cls[layer, heads].mean()),
         alike=head_name(trace, int(alike[0]), int(alike[1])),
@@ -50,14 +50,14 @@ def headline(trace: Trace, layer: int, head: int | str) -> str:
 
 
 def head_summaries(trace: Trace) -> tuple[str, ...]:
-    """What can be shown beside single heads; a rollout begins at CLS."""
+    """The choices besides single heads; rollouts need CLS."""
     return ("mean", "max", *(ROLLOUTS if cls_position(trace) is not None else ()))
 
 
 def restore_view(trace: Trace) -> dict[str, Any]:
-    """The state, from the link where it has one, checked against what this image allows.
+    """The state, from the link if it has one, checked against what this image allows.
 
-    Layer and head have been picked before.
+    Layer and head have already been picked.
     """
     names = [link_name(token) for token in trace.tokens]
     return {
@@ -74,13 +74,13 @@ def restore_view(trace: Trace) -> dict[str, Any]:
 
 
 def held_token(trace: Trace, view: Mapping[str, Any], start: int) -> int:
-    """The place of the token that is held, else of the one that is shown at first."""
-    held = (each.position for each in trace.tokens if link_name(each) == view["patch"])
-    return next(held, start)
+    """The position of the pinned token, else `start`."""
+    positions = (token.position for token in trace.tokens if link_name(token) == view["patch"])
+    return next(positions, start)
 
 
 def take_report(view: Mapping[str, Any]) -> None:
-    """Put what the component reports into the session; ignore anything that is not a state."""
+    """Store the state that the component reports in the session; ignore anything else."""
     report: dict[str, Any] = {key: view[key] for key in _TEXTS if isinstance(view.get(key), str)}
     if isinstance(view.get("only_patches"), bool):
         report["only_patches"] = view["only_patches"]
@@ -88,13 +88,13 @@ def take_report(view: Mapping[str, Any]) -> None:
 
 
 def pack_for_page(trace: Trace, view: Mapping[str, Any], export: Contents) -> bytes:
-    """All layers if they are small, else the one shown and a row of every head of the others."""
+    """All layers if they are small, else the one shown, with one row per head for the others."""
     sent, serial = state_to_send(KEY, view)
     return _pack(trace, view, sent, serial, export)
 
 
 def file_later(trace: Trace, view: Mapping[str, Any], export: Contents) -> Callable[[], str]:
-    """A function that writes the view as one HTML file, in the state that is on the screen."""
+    """A function that writes the view as one HTML file, in the state on screen."""
     data = _pack(trace, view, view, 0, export)
     return partial(
         standalone_page,
@@ -107,30 +107,30 @@ def file_later(trace: Trace, view: Mapping[str, Any], export: Contents) -> Calla
 
 
 def sends_all(trace: Trace) -> bool:
-    """Whether all layers are sent at once."""
+    """Whether all layers are sent together."""
     return _size(trace) <= ALL_LAYERS_BYTES
 
 
 def _size(trace: Trace) -> int:
-    """Bytes of all layers."""
+    """The size of all layers, in bytes."""
     return sum(vectors_size(trace, layer) for layer in range(trace.shape[0]))
 
 
 def _pack(
     trace: Trace, view: Mapping[str, Any], sent: Mapping[str, Any], serial: int, export: Contents
 ) -> bytes:
-    key, patches, whole = current_key(trace.model), patches_of(trace), sends_all(trace)
-    shown = trace.layer_labels.index(int(view["layer"]))
-    layers = range(trace.shape[0]) if whole else (shown,)
+    key, patches, all_layers = current_key(trace.model), patches_of(trace), sends_all(trace)
+    index = trace.layer_labels.index(int(view["layer"]))
+    layers = range(trace.shape[0]) if all_layers else (index,)
     start = patches.first + standing_out(patches)
-    both = palette("dark")  # light colours: they lie on a darkened image in either theme
+    both = palette("dark")  # light colours: in either theme they lie on a darkened image
     head = view["head"]
     facts = PatchesView(
         view=sent,
         serial=serial,
         start=start,
         heat={"from": both.key, "to": both.query},
-        rows=None if whole else _rows(trace, key, view, start),
+        rows=None if all_layers else _rows(trace, key, view, start),
         rollout=cached.rollout(key, weighted=head == ROLLOUTS[1]) if head in ROLLOUTS else None,
         classes=cached.classes(key.model, key.image or ""),
         picture=export.titled("Patches"),
@@ -142,9 +142,9 @@ def _pack(
 
 
 def _asked(trace: Trace, view: Mapping[str, Any], start: int) -> tuple[int, str, bool]:
-    """The token that is looked at, whether "from" it or "to" it, and whether patches alone count.
+    """The token looked at, the direction ("from" or "to" it), and whether only patches count.
 
-    A key that is no patch is none where only patches count.
+    Where only patches count, `start` replaces a key that is not a patch.
     """
     token, direction = held_token(trace, view, start), str(view["direction"])
     only_patches = bool(view["only_patches"])

@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 _words = Prose(__file__)
 STYLES: list[Literal["lines", "tiles"]] = ["lines", "tiles"]
 _PAIRS = {"all": "All", "aa": "A → A", "ab": "A → B", "ba": "B → A", "bb": "B → B"}
-_CROSS_PAIRS = {"all": "All", "aa": "→ A", "ab": "→ B"}  # who attends is no sentence of the pair
-_MAX_SEARCHES = 32  # of two numbers a head, kept for all visitors
+_CROSS_PAIRS = {"all": "All", "aa": "→ A", "ab": "→ B"}  # queries are in neither sentence
+_MAX_SEARCHES = 32  # each two numbers per head, kept for all visitors
 _GAP = "\N{NO-BREAK SPACE}"
-_MAX_NAMED = 6  # heads that the sentence names; in the picture all are marked
+_MAX_NAMED = 6  # heads named in the sentence; in the picture all are marked
 
 
 def pair_names(trace: Trace) -> Callable[[str], str]:
-    """What pairs of sentences are called."""
+    """The names of sentence pairs."""
     return (_PAIRS if trace.source is None else _CROSS_PAIRS).__getitem__
 
 
 @st.cache_resource(max_entries=_MAX_SEARCHES, show_spinner=False)
 def _heads_that(key: TraceKey, pattern: str) -> HeadSearch:
-    """The heads of a text or an image that follow a pattern of `HIGHLIGHTED`."""
+    """The heads that follow a pattern of `HIGHLIGHTED` on a text or an image."""
     return find_heads(cache.trace(*key), pattern)
 
 
 def headline(trace: Trace, key: TraceKey) -> str:
-    """How many heads rest where nothing is read, and which looks at the neighbour most (Markdown).
+    """How many heads rest on delimiters, and which looks at the neighbour most (Markdown).
 
-    Empty where none can be measured.
+    Empty if neither can be measured.
     """
     words, offered = words_for(trace), highlight_names(trace)
     if "delimiters" not in offered:
@@ -61,9 +61,9 @@ def headline(trace: Trace, key: TraceKey) -> str:
 
 
 def highlight(trace: Trace, key: TraceKey, name: str) -> Marks | None:
-    """Say which heads follow the pattern, and return what is written on the tiles.
+    """Say which heads follow the pattern, and return the labels of the tiles.
 
-    The text is measured as a whole, whatever tokens are hidden.
+    The whole text is measured, whichever tokens are hidden.
     """
     if name == "none":
         return None

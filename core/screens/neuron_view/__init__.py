@@ -1,4 +1,4 @@
-"""The neuron view's state: in the link, in the session, and in the picture that people click."""
+"""The neuron view's state: in the link, in the session, and in the picture."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SORTS = ["index", "contribution"]
 
 
 def pick_tokens(trace: Trace, pairs: PairFilter) -> NeuronState:
-    """Menus for the query and for the key of the pair that is taken apart; the whole state."""
+    """Draw menus for the query and the key that are taken apart; returns the whole state."""
     query_positions, key_positions = shown_positions(
         trace.tokens, pairs, hide_special=False, source=trace.source
     )
@@ -69,12 +69,12 @@ def pick_tokens(trace: Trace, pairs: PairFilter) -> NeuronState:
 
 
 def _titles(tokens: tuple[Token, ...], name: str, title: str) -> dict[str, str]:
-    """What the options of a menu are called: tokens by their positions, and one by `name`."""
+    """Titles of a menu's options: the tokens at their positions, and one called `name`."""
     return {name: title} | {str(i): label for i, label in enumerate(labels_of(tokens), start=1)}
 
 
 def take_state(state: NeuronState, new: Collection[str]) -> None:
-    """Make what is new in the state of the picture the state of the page."""
+    """Copy what is `new` in the picture's state to the page's state."""
     picks: dict[str, tuple[str, Any]] = {
         "query": ("query", ALL if state.query is None else str(state.query + 1)),
         "key": ("key_token", STRONGEST if state.key is None else str(state.key + 1)),
@@ -85,12 +85,12 @@ def take_state(state: NeuronState, new: Collection[str]) -> None:
 
 
 def _first_query(trace: Trace, positions: Sequence[int]) -> str:
-    """The query of the pair that Home names, if it is one of these tokens, else their last word,
-    since it sees the most. Of an image, the patch in the middle.
+    """The query of the pair that Home names, if it is among these tokens, else their last word,
+    which sees the most. For an image, the patch in the middle.
     """
-    found = found_head(trace)
-    if found is not None and found.query in positions:
-        return str(found.query + 1)
+    link = found_head(trace)
+    if link is not None and link.query in positions:
+        return str(link.query + 1)
     if not trace.input.has_words:
         patches = patches_of(trace)
         row, column = patches.rows // 2, patches.columns // 2

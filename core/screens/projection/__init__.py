@@ -1,4 +1,4 @@
-"""What the projection page says of two tokens, and what it draws of them in each part."""
+"""What the projection page says about two tokens, and draws of them in each part."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _words = Prose(__file__)
 
 
 def headline(part: str, projection: PairProjection, a: str, b: str) -> str:
-    """One sentence that answers the part's question; `a` and `b` as they stand in it (Markdown)."""
+    """One sentence that answers the part's question; `a` and `b` are Markdown for the tokens."""
     layer, head = projection.strongest_head
     every = projection.layer_labels
     alike = tuple(every[layer] for layer in projection.same_way)
@@ -45,18 +45,18 @@ def headline(part: str, projection: PairProjection, a: str, b: str) -> str:
 
 
 def show_badge(part: str, projection: PairProjection, a: str, b: str) -> None:
-    """How far the first panel can be trusted: a number, and behind it what it means."""
+    """Show how far the first panel can be trusted: a number, with its meaning in a popover."""
     if part == "like":
-        kept, layers = projection.kept, projection.layer_labels
-        low, high = int(kept.argmin()), int(kept.argmax())
+        quality, layers = projection.kept, projection.layer_labels
+        low, high = int(quality.argmin()), int(quality.argmax())
         apart = np.nan_to_num(np.abs(projection.in_plane - projection.in_full))
         far = int(apart.argmax())
-        label = f"Projection quality {percent(kept.mean())}"
+        label = f"Projection quality {percent(quality.mean())}"
         details = _words(
             "quality",
-            mean=percent(kept.mean()),
-            low=f"{percent(kept[low])} (layer {layers[low]})",
-            high=f"{percent(kept[high])} (layer {layers[high]})",
+            mean=percent(quality.mean()),
+            low=f"{percent(quality[low])} (layer {layers[low]})",
+            high=f"{percent(quality[high])} (layer {layers[high]})",
             apart=apart[far],
             layer=layers[far],
         )
@@ -71,7 +71,7 @@ def show_badge(part: str, projection: PairProjection, a: str, b: str) -> None:
 def show_projections(
     projection: PairProjection, names: tuple[str, str], colours: Palette, export: Contents
 ) -> None:
-    """A along B in each layer's plane; `names` are those of A and B."""
+    """Show A's projection onto B in each layer's plane; `names` are those of A and B."""
     (a, b), along = map(quote, names), " along ".join(names)
     st.header(f"{a} along {b} in each layer's plane", anchor=False)
     notes = [
@@ -97,7 +97,7 @@ def show_projections(
 def show_linking_heads(
     trace: Trace, projection: PairProjection, names: tuple[str, str], colours: Palette
 ) -> None:
-    """How much A attends to B in every head; a click opens that head's table."""
+    """Show how much A attends to B in every head; a click opens that head's table."""
     st.header("Which heads link these two words?", anchor=False)
     key, name = "projection_heads", " → ".join(names)
     show_head_map(trace, projection.a_to_b, name, colours, key=key, on_open=_open_table)

@@ -1,1 +1,1 @@
-"""What the query-key page alone has."""
+"""Code that only the query-key page needs."""

@@ -1,4 +1,4 @@
-"""What is shown of a head, and what is computed for it and kept."""
+"""The head on screen with its settings, and cached results for it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from core.vocabulary import HeadStage
 if TYPE_CHECKING:
     from core.model import Trace
 
-# How many of each are kept; sizes are of one, for the bundled model.
+# How many of each are kept; sizes are for one entry, with the bundled model.
 _MAX_SEARCHES = 64  # a surface of up to 60 x 60 correlations: 30 kB
-_MAX_SCALINGS = 16  # a few dozen numbers a head: 40 kB
+_MAX_SCALINGS = 16  # a few dozen numbers per head: 40 kB
 _MAX_CLOUDS = 128  # points of one head: 50 kB at 512 tokens; all heads of a layer, a few settings
 
 
@@ -29,7 +29,7 @@ _MAX_CLOUDS = 128  # points of one head: 50 kB at 512 tokens; all heads of a lay
 class Choice:
     """The head (layer and head from 0) and how it is measured.
 
-    `number` is that of the layer, as people read it. `ranges` is what the notebook's search tries;
+    `number` is the layer's, as people read it. `ranges` is the grid of the notebook's search;
     `sources` and `targets` are the positions of the chosen tokens.
     """
 
@@ -44,12 +44,12 @@ class Choice:
     targets: tuple[int, ...] = ()
 
     def name(self, head: int | None = None) -> str:
-        """The head, or another one of its layer, as people write it: "L4 H2"."""
+        """The name of this head, or of another one in its layer: "L4 H2"."""
         return f"L{self.number} H{(self.head if head is None else head) + 1}"
 
 
 def has_looks(trace: Trace) -> bool:
-    """Whether points stand for patches, which are drawn, coloured and followed by their looks."""
+    """Whether points stand for patches, which have a picture and colours of their own."""
     return trace.input.kind == "image"
 
 
@@ -74,7 +74,7 @@ def _head_scaling(
 def kept_clouds(
     choice: Choice, stages: tuple[HeadStage, ...], projection: Projection, dimensions: int
 ) -> list[Cloud]:
-    """The points of one head at these stages. Slow for UMAP and t-SNE."""
+    """The points of one head at these stages, cached. Slow for UMAP and t-SNE."""
     return head_clouds(
         cache.trace(*choice.key),
         choice.layer,
@@ -94,12 +94,12 @@ def search_of(choice: Choice) -> GridSearch:
 
 
 def scaling_of_heads(choice: Choice) -> ModelScaling:
-    """The constants of all heads, and what they do to each."""
+    """The constants of all heads, and their effect on each head."""
     return _model_scaling(choice.key, choice.distance, choice.criterion)
 
 
 def scaling_of(choice: Choice, head: int) -> HeadScaling:
-    """The constants of a head of the layer on screen."""
+    """The constants of a head in the layer on screen."""
     return _head_scaling(choice.key, choice.layer, head, choice.distance, choice.criterion)
 
 
@@ -110,7 +110,7 @@ def clouds_of(
     projection: Projection = "PCA",
     dimensions: int = 2,
 ) -> list[Cloud]:
-    """The clouds of a head of the layer on screen."""
-    # What is chosen or numbered besides does not change the points.
+    """The clouds of a head in the layer on screen."""
+    # Chosen tokens and the layer's number do not change the points.
     same = replace(choice, head=head, number=0, sources=(), targets=())
     return kept_clouds(same, stages, projection, dimensions)

@@ -1,4 +1,4 @@
-"""The controls of the query-key page: what people use in the row, the rest behind a button."""
+"""The controls of the query-key page: the common ones in the row, the rest behind a button."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _CHOSEN_FOR = "_chosen_for"
 
 
 class PictureOptions(NamedTuple):
-    """What the picture shows and how.
+    """What the picture shows, and how.
 
-    `stage` is one of the head's or ``ALL_THREE``, `projection` one of ``CLOUD_VIEWS``, `point` the
-    pinned one, as in links; `shown` and `shown_keys` are the positions drawn.
+    `stage` is a head's stage or ``ALL_THREE``, `projection` one of ``CLOUD_VIEWS``, `point` the
+    pinned point, as in links; `shown` and `shown_keys` are the positions drawn.
     """
 
     stage: str
@@ -43,7 +43,7 @@ class PictureOptions(NamedTuple):
 
 
 def search_range(*, drawn: bool) -> SearchRange:
-    """The range of the notebook's search, which its own part has fields for."""
+    """The range of the notebook's search; fields for it are only in that part."""
     labels = ("a from − to +", "c from − to +", "Steps of each") if drawn else ("", "", "")
     a, c, steps = NOTEBOOK_RANGE
     return SearchRange(
@@ -56,7 +56,7 @@ def search_range(*, drawn: bool) -> SearchRange:
 def chosen_tokens(trace: Trace, *, drawn: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Positions of the chosen sources and targets.
 
-    Positions mean nothing in another text: there the choice starts afresh.
+    The choice is reset for another text, in which positions mean nothing.
     """
     state, sides = st.session_state, (trace.tokens, trace.key_tokens)
     text = (trace.model, trace.attention_type, *(token.text for side in sides for token in side))
@@ -64,8 +64,8 @@ def chosen_tokens(trace: Trace, *, drawn: bool) -> tuple[tuple[int, ...], tuple[
         for key in ("from", "to", "point"):
             state.pop(key, None)
     if state.get(_CHOSEN_FOR) != text and not (address.asks_for("from") or address.asks_for("to")):
-        found = found_head(trace)  # the pair that Home names
-        state["from"], state["to"] = ([found.query + 1], [found.key + 1]) if found else ([], [])
+        link = found_head(trace)  # the pair that Home names
+        state["from"], state["to"] = ([link.query + 1], [link.key + 1]) if link else ([], [])
     state[_CHOSEN_FOR] = text
     with st.container(horizontal=True, vertical_alignment="bottom"):
         sources = _pick_ends("from", "Red lines from" if drawn else "", labels_of(trace.tokens))
@@ -74,7 +74,7 @@ def chosen_tokens(trace: Trace, *, drawn: bool) -> tuple[tuple[int, ...], tuple[
 
 
 def _pick_ends(key: str, label: str, labels: Sequence[str]) -> tuple[int, ...]:
-    """The tokens that red lines may come from, or lead to."""
+    """Pick the tokens that red lines may start from, or lead to."""
     names = dict(enumerate(labels, 1))
     picked = controls.tokens(
         key,
@@ -89,7 +89,7 @@ def _pick_ends(key: str, label: str, labels: Sequence[str]) -> tuple[int, ...]:
 
 
 def pick_measure(*, drawn: bool) -> tuple[Distance, Measure]:
-    """What distance is between a query and a key, and how the scale c is picked."""
+    """The distance between a query and a key, and the criterion that picks the scale c."""
     distance = controls.choice(
         "distance",
         DISTANCES,
@@ -112,7 +112,7 @@ def pick_measure(*, drawn: bool) -> tuple[Distance, Measure]:
 
 
 def pick_stage(trace: Trace) -> tuple[str, str]:
-    """The stage, and what colours show."""
+    """Pick the stage, and what colours show."""
     stage = controls.choice(
         "stage",
         [ALL_THREE, *STAGES],
@@ -135,7 +135,7 @@ def pick_stage(trace: Trace) -> tuple[str, str]:
 
 
 def pick_look(trace: Trace, stage: str, colouring: str) -> PictureOptions:
-    """How the picture is drawn: the projection, and special tokens, at first those of a text."""
+    """Pick the projection, and whether special tokens are drawn: by default only in a text."""
     projection = controls.choice(
         "projection",
         CLOUD_VIEWS,

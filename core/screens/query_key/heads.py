@@ -1,6 +1,6 @@
-"""Every head as a square of a map, and the report of a layer in one HTML file.
+"""All heads as squares of a map, and the report on a layer as one HTML file.
 
-The report has the settings, the search, and every head at three stages.
+The report has the settings, the search, and every head at all three stages.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _words = Prose(__file__)
 
 
 def show_all_heads(trace: Trace, choice: Choice, colours: Palette) -> None:
-    """The map of correlations after normalization, with means, flags and the report."""
+    """Show the map of correlations after normalization, with means, flags and the report."""
     scaling = scaling_of_heads(choice)
     show_head_map(
         trace,
@@ -106,10 +106,10 @@ def show_all_heads(trace: Trace, choice: Choice, colours: Palette) -> None:
 
 
 def make_report(trace: Trace, choice: Choice, facts: Mapping[str, Any]) -> str:
-    """The whole file; PCA in two dimensions, with the distance and criterion of the page."""
+    """The HTML of the report; PCA in two dimensions, with the page's distance and criterion."""
     search = search_of(choice)
-    shown = (choice.key.text, choice.key.pair, choice.key.target, facts.get("image"))
-    text = " | ".join(filter(None, shown))
+    texts = (choice.key.text, choice.key.pair, choice.key.target, facts.get("image"))
+    text = " | ".join(filter(None, texts))
     picture = ""
     if search.defined:
         regression = regression_of(trace, choice.layer, search)

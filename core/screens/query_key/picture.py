@@ -40,7 +40,7 @@ _SLOW = {"UMAP": "UMAP starts its own process, about ten seconds the first time 
 
 
 def show_picture(trace: Trace, choice: Choice, options: PictureOptions, colours: Palette) -> None:
-    """Clouds and how to read them."""
+    """Show the clouds and how to read them."""
     if not (options.shown and options.shown_keys):
         st.info(_words("only_special"))
         return
@@ -52,7 +52,7 @@ def show_picture(trace: Trace, choice: Choice, options: PictureOptions, colours:
             clouds = clouds_of(choice, choice.head, stages, projection, 3 if in_space else 2)
     except ProjectionError as error:
         st.error(escape(str(error)))
-        st.button("Try again", key="projection_again")  # any run does
+        st.button("Try again", key="projection_again")  # any rerun tries again
         return
     lines = head_lines(trace, choice, choice.head)
     tints = tints_of(trace, options.colouring)
@@ -136,15 +136,15 @@ def _show_space(
     tints: Tints,
     colours: Palette,
 ) -> None:
-    """A chart in space for each cloud, side by side."""
+    """A 3-D chart for each cloud, side by side."""
     from core.figures.query_key import space_figure
 
     labels = labels_of(trace.tokens), labels_of(trace.key_tokens)
-    shown = options.shown, options.shown_keys
+    positions = options.shown, options.shown_keys
     for cloud, column in zip(clouds, st.columns(len(clouds)), strict=True):
         title = title_of(cloud, choice)
         axes = axes_of("PCA", 3, turned=cloud is not clouds[0])
-        figure = space_figure(cloud.picture, lines, tints, labels, shown, axes, title, colours)
+        figure = space_figure(cloud.picture, lines, tints, labels, positions, axes, title, colours)
         with column:
             show_chart(figure, key=f"query_key_space_{cloud.stage}", alt=title)
             for note in notes_of(cloud, short=len(clouds) > 1):

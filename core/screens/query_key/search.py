@@ -1,4 +1,4 @@
-"""The search for a and c, twice: as the notebook does it, and as the paper means it."""
+"""The search for a and c, twice: as in the notebook, and as the paper describes it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _words = Prose(__file__)
 
 
 def show_search(trace: Trace, choice: Choice, colours: Palette) -> None:
-    """The notebook's search of the whole layer, then the paper's of one head."""
+    """Show the notebook's search on the whole layer, then the paper's on one head."""
     search = search_of(choice)
     if search.defined:
         _show_notebook(trace, choice, search, colours)

@@ -39,19 +39,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _words = Prose(__file__)
-_BY = (  # the feature that a head follows, the colours that show it, and a question
+_BY = (  # a feature that heads can follow, the colours that show it, and a question
     ("hue", "hue", "Do queries and keys of one hue lie together?"),
     ("brightness", "brightness", "Are patches ordered from dark to bright?"),
     ("place", "place", "Do neighbouring patches lie together?"),
 )
-_MAX_TABLES = 16  # a dozen numbers a head: 30 kB
-_MEASURED = "_follows_measured"  # what this session has measured
+_MAX_TABLES = 16  # a dozen numbers per head: 30 kB
+_MEASURED = "_follows_measured"  # the keys that this session has measured
 _open_points = partial(choose_head, part="picture")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Follows(HeadTable):
-    """What the heads of a model follow in an image."""
+    """What a model's heads follow in an image."""
 
     @property
     def sentence(self) -> str:
@@ -80,12 +80,12 @@ class Follows(HeadTable):
 )
 def _table_of(key: TraceKey) -> pd.DataFrame:
     trace = cache.trace(*key)
-    try:  # the twin is as large as the model; a few numbers a head are kept
+    try:  # the twin is as large as the model; only a few numbers per head are kept
         with room_for_twin:
-            seen = trace_patches(untrained_twin(cache.model_of(trace)), patches_of(trace))
+            twin_trace = trace_patches(untrained_twin(cache.model_of(trace)), patches_of(trace))
     finally:
         return_freed_memory()
-    return selectivity_table(selectivity(trace), selectivity(seen))
+    return selectivity_table(selectivity(trace), selectivity(twin_trace))
 
 
 def table_for(key: TraceKey) -> pd.DataFrame:
@@ -100,7 +100,7 @@ def known_table(key: TraceKey) -> pd.DataFrame | None:
 
 
 def show_selectivity(follows: Follows, colours: Palette) -> None:
-    """The map beside the chosen head, then the table."""
+    """Show the map beside the chosen head, then the table."""
     known = follows.table.attrs
     export = contents("what-heads-follow", follows.trace.model, "", permutations=known["moves"])
     card = partial(_show_card, follows)
@@ -115,8 +115,8 @@ def show_selectivity(follows: Follows, colours: Palette) -> None:
     )
     place.caption(caption)
     titles = {"follows": "follows"}
-    for each in FEATURES:
-        titles |= {each: each, f"{each}_p": f"p {each}"}
+    for feature in FEATURES:
+        titles |= {feature: feature, f"{feature}_p": f"p {feature}"}
     with st.expander("Every head"):
         show_head_table(follows, titles, key="query_key_followers", on_open=choose_head)
         st.caption(_words("table"))
@@ -147,7 +147,7 @@ def _show_card(follows: Follows) -> None:
 
 
 def _head_table(row: dict[str, Any]) -> pd.DataFrame:
-    """The chosen head's correlations, their p, and those of the twin's head."""
+    """The chosen head's correlations, their p values, and those of the twin's head."""
     import pandas as pd
 
     columns = {
@@ -159,12 +159,12 @@ def _head_table(row: dict[str, Any]) -> pd.DataFrame:
 
 
 def examples(followed: pd.DataFrame) -> list[Preset]:
-    """The heads that follow a feature most; none where nothing is defined."""
+    """The heads that follow a feature most; empty if no correlation is defined."""
     return [each for by in _BY for each in _strongest(followed, *by)]
 
 
 def _strongest(table: pd.DataFrame, feature: str, colour: str, question: str) -> list[Preset]:
-    """The head with the highest correlation beyond the rest; none where nothing is defined."""
+    """The head whose correlation stands out most; empty if none is defined."""
     values = table[feature].to_numpy(np.float64)
     if not np.isfinite(values).any():
         return []

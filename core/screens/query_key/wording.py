@@ -1,4 +1,4 @@
-"""What the query-key page says: how to read it, what a head's figures mean."""
+"""What the query-key page says: how to read it, and what a head's figures mean."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ RED_RULE = (
     " target"
 )
 DASHED = "Other chosen pairs are dashed."
-_MIN_QUERIES = 0.005  # share of queries; less is rounding, as one query is more in any text shown
+_MIN_QUERIES = 0.005  # share of queries; less is rounding: one query is more in any text shown
 
 
 def red_words(trace: Trace, choice: Choice, lines: Lines) -> str:
-    """The rule of red lines, and which are red; "" without pairs."""
+    """The rule for red lines, and which ones are red; "" without pairs."""
     if not (choice.sources and choice.targets):
         return ""
     labels, key_labels = labels_of(trace.tokens), labels_of(trace.key_tokens)
@@ -59,18 +59,18 @@ def red_words(trace: Trace, choice: Choice, lines: Lines) -> str:
 
 
 def edge_of(search: GridSearch) -> str:
-    """Whether the best a is an optimum."""
+    """Whether the best a is an optimum or at the edge of the grid."""
     return "on the edge of its range" if search.a_on_edge else "inside its range"
 
 
 def regression_title(layer: int, search: GridSearch) -> str:
-    """The layer (its number), its a and c, and how strong the regression is."""
+    """The layer's number, its a and c, and the strength of the regression."""
     a, c = number(search.a, ".3g"), number(search.c, ".3g")
     return f"Layer {layer}: a = {a}, c = {c}, |r| = {abs(search.correlation):.5f}"
 
 
 def why_undefined(trace: Trace) -> str:
-    """Why the search finds nothing, as a clause."""
+    """Why the search is undefined, as a clause."""
     return _words("flat_search" if trace.source is None else "cross_search")
 
 
@@ -80,20 +80,20 @@ def signed(value: float) -> str:
 
 
 def title_of(cloud: Cloud, choice: Choice, head: int | None = None) -> str:
-    """The head, the stage and the mean distance of a panel."""
+    """A panel's title: the head, the stage and the mean distance."""
     stage = STAGE_NAMES[cloud.stage]
     return f"{choice.name(head)} {stage}: mean distance {cloud.apart_in_picture:.2f}"
 
 
 def axes_of(projection: str, dimensions: int, *, turned: bool = False) -> list[str]:
-    """What the axes of a panel show; one that is `turned` onto another mixes its components."""
+    """What a panel's axes show; a panel that is `turned` to match another mixes components."""
     name = "PC" if projection == "PCA" else projection
     mixed = ", turned" if turned else ""
     return [f"{name} {number}{mixed}" for number in range(1, dimensions + 1)]
 
 
 def notes_of(cloud: Cloud, *, short: bool = False) -> list[str]:
-    """The panel's own numbers."""
+    """Notes on the panel's numbers."""
     plane, full, share = cloud.in_picture, cloud.in_full, cloud.picture.share
     r, r_full = signed(plane.correlation), signed(full.correlation)
     if short:
@@ -108,7 +108,7 @@ def notes_of(cloud: Cloud, *, short: bool = False) -> list[str]:
 
 
 def verdict(scaling: HeadScaling, choice: Choice) -> str:
-    """What translation and scaling did to this head, by both measures (Markdown)."""
+    """The effect of translation and scaling on this head, by both measures (Markdown)."""
     raw, _, normalized = stages = scaling.faithfulness
     if not all(np.isfinite(stage.correlation) for stage in stages):
         return _words("no_correlation", head=choice.name())
@@ -130,11 +130,11 @@ def verdict(scaling: HeadScaling, choice: Choice) -> str:
 def headline(trace: Trace, scaling: HeadScaling, choice: Choice, stage: str) -> str:
     """How often the nearest key is the most attended one, at the stage on screen (Markdown).
 
-    At the best one where several are, or that of the search; empty where it is not defined.
+    At the best stage if several are shown, or in the search; empty where it is undefined.
     """
     best = best_stage(scaling)
-    shown = stage if stage in STAGES else best
-    share = getattr(scaling.faithfulness, shown).top1
+    named = stage if stage in STAGES else best
+    share = getattr(scaling.faithfulness, named).top1
     uniform = uniform_baseline(head_target(trace, choice.layer, choice.head).rows)
     return (
         ""
@@ -143,30 +143,30 @@ def headline(trace: Trace, scaling: HeadScaling, choice: Choice, stage: str) -> 
             "headline",
             head=choice.name(),
             share=float(share),
-            stage=STAGE_NAMES[shown],
-            best=shown == best,
+            stage=STAGE_NAMES[named],
+            best=named == best,
             uniform=uniform,
         )
     )
 
 
 def interval(measured: Faithfulness) -> str:
-    """Both ends of a 95 % interval, or nothing where it is not defined."""
+    """Both ends of a 95 % interval, or empty if undefined."""
     if not np.isfinite(measured.low):
         return ""
     return f"{signed(measured.low)} to {signed(measured.high)}"
 
 
 def judgement(raw: Faithfulness, normalized: Faithfulness) -> str:
-    """Whether normalization helped, and by which measure where they disagree (Markdown)."""
+    """Whether normalization helped, and by which measure if they disagree (Markdown)."""
     by_correlation = _change(raw.correlation - normalized.correlation, MIN_CHANGE)
     by_key = _change(normalized.top1 - raw.top1, _MIN_QUERIES)
     if by_correlation == by_key:
-        made = f"**normalization made it {by_correlation}**"
-        return "normalization changed little" if by_key == "the same" else made
+        sentence = f"**normalization made it {by_correlation}**"
+        return "normalization changed little" if by_key == "the same" else sentence
     correlation, keys = (
-        f"barely changed its {what}" if change == "the same" else f"**made its {what} {change}**"
-        for what, change in (("correlation", by_correlation), ("nearest keys", by_key))
+        f"barely changed its {noun}" if change == "the same" else f"**made its {noun} {change}**"
+        for noun, change in (("correlation", by_correlation), ("nearest keys", by_key))
     )
     return f"normalization {correlation} and {keys}"
 
@@ -178,8 +178,8 @@ def _change(gain: float, min_gain: float) -> Change:
 
 
 def warnings_of(scaling: HeadScaling, choice: Choice) -> list[str]:
-    """What to keep in mind about this head's c."""
-    used, counted = scaling.pairs
+    """Caveats about this head's c."""
+    used, total = scaling.pairs
     undefined = choice.criterion == "weighted" and not np.isfinite(scaling.curve).any()
     few = _words(
         "few",
@@ -192,6 +192,6 @@ def warnings_of(scaling: HeadScaling, choice: Choice) -> list[str]:
         _words("flat"): choice.distance == "cosine",
         _words("on_edge", c=scaling.c): scaling.on_edge,
         few: undefined or few_pairs(scaling, choice.criterion),
-        _words("some_pairs", used=used, counted=counted): used < counted,
+        _words("some_pairs", used=used, counted=total): used < total,
     }
     return [text for text, applies in warnings.items() if applies]

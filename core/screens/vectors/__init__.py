@@ -1,1 +1,1 @@
-"""What the vector grid page alone has."""
+"""Code that only the vector grid page needs."""

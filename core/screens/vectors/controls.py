@@ -1,4 +1,4 @@
-"""The controls of the vector grid: the row above the picture, and what is behind "More"."""
+"""The controls of the vector grid: the row above the picture, and those behind "More"."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SUMMARIES: tuple[Literal["mean", "median", "max"], ...] = ("mean", "median", "m
 
 @dataclass(frozen=True)
 class RowChoices:
-    """What the row says; `layer` is from 0, None where all are shown."""
+    """The row's choices; `layer` is from 0, or None for all layers."""
 
     source: VectorSource
     summary: Summary
@@ -30,7 +30,7 @@ class RowChoices:
 
 @dataclass(frozen=True)
 class Further:
-    """What stands behind "More"."""
+    """The choices behind "More"."""
 
     special: bool
     normalize: bool
@@ -38,20 +38,20 @@ class Further:
 
 
 def pick_row(trace: Trace) -> RowChoices:
-    """What is drawn and how; hidden states have no heads to choose."""
+    """Pick what is drawn and how; hidden states have no heads to choose."""
     of_one = pick_part() == "one layer"
     source = controls.choice(
         "draw", _SOURCES, "Draw", subject="What can be drawn is", menu=True, width=136
     )
     has_heads = source != "hidden states"
     summary = head(trace, summaries=_SUMMARIES, follow=False) if has_heads else "mean"
-    shown = layer(trace) if of_one else None
+    chosen = layer(trace) if of_one else None
     draw_stepper(*(["layer"] if of_one else []), *(["head"] if has_heads else []))
-    return RowChoices(source, summary, shown)
+    return RowChoices(source, summary, chosen)
 
 
 def pick_further() -> Further:
-    """The rest: which tokens, and how their planes are drawn."""
+    """Pick the rest: which tokens, and how their planes are drawn."""
     special = controls.flag("special", "Keep special tokens")
     normalize = controls.flag(
         "norm",
@@ -68,7 +68,7 @@ def pick_further() -> Further:
 
 
 def pick_held(trace: Trace, *, special: bool, pair: bool = True) -> list[int]:
-    """Positions of the tokens that are coloured: those picked, else the `pair` that Home names."""
+    """Positions of the coloured tokens: those picked, else the `pair` that Home names."""
     labels = labels_of(trace.tokens)
     names = {t.position + 1: labels[t.position] for t in trace.tokens if special or not t.special}
     picks = controls.tokens(

@@ -1,4 +1,4 @@
-"""What the vector grid says: how to read it, examples, mathematics, and matrices written out."""
+"""The words of the vector grid: how to read it, examples, mathematics, and matrices."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from core.ui.words.prose import Prose
 from core.vocabulary import head_name, percent
 
 _words = Prose(__file__)
-_MANY = 24  # arrows of which a plane has no room to name all
-_FIRST = 2  # rows and columns of a matrix that are written before the dots; after them the last
+_MANY = 24  # arrows, beyond which a plane has no room to name them all
+_FIRST = 2  # rows and columns of a matrix before the dots; after them comes the last
 TOO_FEW = _words("too_few")
 
 
@@ -27,7 +27,7 @@ def set_picks(positions: Sequence[int], chosen: Sequence[int]) -> None:
 
 
 def describe_close_pairs(planes: Planes, layer: int | None) -> str:
-    """How far arrows side by side can be believed, counted in the `layer` shown, or in all."""
+    """How far close arrows can be trusted, counted in the `layer` shown, or in all."""
     close, similar = (
         int(counts.sum() if layer is None else counts[layer])
         for counts in (planes.close_pairs, planes.similar_pairs)
@@ -42,8 +42,8 @@ def describe_close_pairs(planes: Planes, layer: int | None) -> str:
 
 
 def headline(planes: Planes, source: VectorSource, layer: int | None, held: int) -> str:
-    """The two tokens, of so many `held`, that are most alike in the `layer` shown, or in any
-    (Markdown); else "".
+    """Of the `held` coloured tokens, the two most alike in the `layer` shown, or in any
+    (Markdown); "" if there is no such pair.
     """
     layers = range(len(planes.closest)) if layer is None else (layer,)
     pairs = [(pair, each) for each in layers if (pair := planes.closest[each]) is not None]
@@ -65,7 +65,7 @@ def headline(planes: Planes, source: VectorSource, layer: int | None, held: int)
 
 
 def explain_planes(source: VectorSource, summary: Summary, tokens: int) -> str:
-    """How to read the planes, true for what is drawn; so many `tokens` have arrows in them."""
+    """How to read the planes as they are drawn; `tokens` is how many have arrows."""
     of = f"head {summary + 1}" if isinstance(summary, int) else f"{summary} over heads"
     if source != "attention" and not isinstance(summary, int):
         of = "all heads together"
@@ -80,9 +80,9 @@ def explain_planes(source: VectorSource, summary: Summary, tokens: int) -> str:
 def show_matrices(
     trace: Trace, layer: int | None, summary: Summary, positions: Sequence[int]
 ) -> None:
-    """The matrices of the head on screen, or of the first where there are several.
+    """Show the matrices of the head on screen, or of the first if there are several.
 
-    `positions` are those of the tokens that have arrows; layer and head are from 0.
+    `positions` are the positions of tokens that have arrows; layer and head are from 0.
     """
     layer, head = layer or 0, summary if isinstance(summary, int) else 0
     queries, keys = (each[list(positions)] for each in head_vectors(trace, layer, head))
@@ -93,7 +93,7 @@ def show_matrices(
         (r"K^{\top}", keys.T),
         (r"S = Q K^{\top}", queries @ keys.T),
     )
-    columns = [*st.columns(2), *st.columns(2)]  # two in a row have room
+    columns = [*st.columns(2), *st.columns(2)]  # only two fit in a row
     for column, (name, matrix) in zip(columns, written, strict=True):
         column.latex(rf"{name} = {matrix_latex(matrix)}")
     st.caption(_words("matrices", head=head_name(trace, layer, head), scaling=scaling))

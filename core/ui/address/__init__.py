@@ -1,10 +1,10 @@
-"""The address bar holds the whole state, so that the address opens the same picture.
+"""Keep the whole state in the address bar, so that the address opens the same picture.
 
-Tried on switches and choices in 1.67, Streamlit's own ``bind="query-params"`` omits defaults, drops
-impossible values (and the ``0`` of our switches) without a word, and binds no control that is not
+Streamlit's own ``bind="query-params"`` (tried in 1.67 on switches and choices) omits defaults,
+silently drops invalid values (and the ``0`` of our switches), and binds no control that is not
 drawn; a link handed out in class must neither depend on a default nor fail silently.
-Texts too long for an address travel compressed in `packed`. With ``HEADSCOPE_LINKS=0`` nothing is
-written, so that no proxy logs what visitors type; links from elsewhere still open.
+Texts too long for an address are compressed into `packed`. With ``HEADSCOPE_LINKS=0`` nothing is
+written, so that no proxy logs what visitors type; existing links still open.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from core.ui.serve.deployment import setting
 from core.ui.words.messages import notice, quote, start_notices
 
 MAX_TEXT = 10_000  # characters of a text; about four times what the longest page can show
-# Bytes of a whole address. Proxies limit a request's first line, which also holds the method and
-# the protocol, to 8,192 (nginx: large_client_header_buffers; Apache: LimitRequestLine).
+# Bytes of a whole address. Proxies limit a request line, which also holds the method and the
+# protocol, to 8,192 (nginx: large_client_header_buffers; Apache: LimitRequestLine).
 MAX_ADDRESS = 7_500
-_MAX_SITE = 200  # bytes of the site's own address where it is not known
+_MAX_SITE = 200  # bytes reserved for the site's own address where it is unknown
 _MAX_UNPACKED = 2 * 12 * MAX_TEXT  # bytes: two texts with every character as a JSON escape
 _TEXTS = ("text", "pair")
 _LINK, _OPTIONAL, _STATE = "_link", "_optional_parameters", "_address"
-_MOVED = "_moved_to"  # by back or forward, while no run that has read this address has ended
+_MOVED = "_moved_to"  # by back or forward, until a run that reads this address has ended
 _IS_READ = "_link_is_read_now"
 WATCHED = "_window_is_watched"
 
@@ -38,12 +38,12 @@ WATCHED = "_window_is_watched"
 def open_link() -> bool:
     """Read the parameters of a link: on a visitor's first run, and on back and forward.
 
-    And on the run that takes the place of one of these before it has ended. Returns whether this
-    run is one of them.
+    Also on a run that replaces one of these before it has ended. Returns whether this run is one
+    of them.
     """
     start_notices()
     state, context, address = st.session_state, get_script_run_ctx(), shown()
-    state.pop(_STATE, None)  # of the run before; this one ends with its own
+    state.pop(_STATE, None)  # the previous run's; this one writes its own at the end
     is_back = context is not None and getattr(context, "is_history_navigation", False)
     moved = is_back or (_MOVED in state and state[_MOVED][0] == address)
     state[_IS_READ] = moved or _LINK not in state
@@ -52,13 +52,13 @@ def open_link() -> bool:
     link = _unpacked({key: value for key, value in st.query_params.to_dict().items() if value})
     if moved or "pair" in link:
         state["two"] = "pair" in link
-    # What an address omits is off: back and forward must switch it off again.
+    # An optional parameter that the address omits is off: back and forward must reset it.
     link = dict.fromkeys(state.setdefault(_OPTIONAL, set()), "") | link
     now = {key: to_text(state.get(key)) for key in link}
     if is_back:
         state[_MOVED] = address, now
     before = state[_MOVED][1] if moved else now
-    # What is neither from before nor from the link was picked since, and stays.
+    # A value that is neither the earlier one nor the link's was picked since, and stays.
     state[_LINK] = {
         key: value for key, value in link.items() if now[key] in {before.get(key, now[key]), value}
     }
@@ -66,59 +66,59 @@ def open_link() -> bool:
 
 
 def take(key: str) -> str | None:
-    """The link's value for this parameter, once; "" where it omits one that was set before."""
+    """Take the link's value for this parameter, once; "" if the link omits an optional one."""
     value: str | None = st.session_state[_LINK].pop(key, None)
     return value
 
 
 def is_read_now() -> bool:
-    """Whether this run is one that reads the parameters of a link."""
+    """Whether this run reads the parameters of a link."""
     return bool(st.session_state[_IS_READ])
 
 
 def translate(link: Mapping[str, str], parts: Mapping[str, str]) -> None:
-    """Read a link to a page that has become a part of another: see ``core.ui.words.pages``."""
-    asked = st.session_state[_LINK]
-    asked.update({key: value for key, value in link.items() if not asked.get(key)})
-    if "part" in asked:
-        asked["part"] = parts.get(asked["part"], asked["part"])
+    """Translate a link to a page that has become a part of another: see ``core.ui.words.pages``."""
+    target = st.session_state[_LINK]
+    target.update({key: value for key, value in link.items() if not target.get(key)})
+    if "part" in target:
+        target["part"] = parts.get(target["part"], target["part"])
 
 
 def take_gone(gone: Mapping[str, Sequence[str]]) -> list[str]:
-    """What the link asks for of `gone` (see ``core.ui.words.pages``), no longer in the link."""
+    """Remove from the link, and return, what is `gone`: see ``core.ui.words.pages``."""
     link = st.session_state[_LINK]
-    found = {
+    obsolete = {
         key: words
         for words, patterns in gone.items()
         for key, value in link.items()
         if value and any(re.fullmatch(f"{each}(=.*)?", f"{key}={value}") for each in patterns)
     }
-    for key in found:
+    for key in obsolete:
         del link[key]
-    return list(dict.fromkeys(found.values()))
+    return list(dict.fromkeys(obsolete.values()))
 
 
 def may_leave_out(key: str) -> None:
-    """Back and forward reset this parameter to its default where the address omits it."""
+    """Let the address omit this parameter; back and forward then reset it to its default."""
     st.session_state[_OPTIONAL].add(key)
 
 
 def asks_for(key: str) -> str:
-    """The link's value for this parameter that nobody has taken yet; "" without one."""
+    """The link's value for this parameter if it has not been taken yet, else ""."""
     value: str = st.session_state[_LINK].get(key, "")
     return value
 
 
 def links_are_on() -> bool:
-    """Whether the address holds the state: not with ``HEADSCOPE_LINKS`` 0, off, no or false."""
+    """Whether the address holds the state; ``HEADSCOPE_LINKS`` 0, off, no or false disables it."""
     return (setting("LINKS") or "").strip().lower() not in {"0", "off", "no", "false"}
 
 
 def write(values: Mapping[str, object]) -> None:
     """Write the state to the address.
 
-    Texts that make it too long are packed. If it is still too long they are left out, then the
-    page's own values, longest first; a caption says so.
+    If it is too long, its texts are packed. If it still is, they are left out, then other values,
+    longest first; a caption says so.
     """
     state = {key: text for key, value in values.items() if (text := to_text(value)) is not None}
     st.session_state[_STATE] = _shortened(state) if links_are_on() else {}
@@ -127,12 +127,12 @@ def write(values: Mapping[str, object]) -> None:
 
 
 def window_is_watched() -> None:
-    """From now on the address may change: the browser keeps one entry of its history a page."""
+    """Allow writing the address from now on: the browser keeps one history entry per page."""
     st.session_state[WATCHED] = True
 
 
 def shown() -> dict[str, str]:
-    """The parameters that the browser's address had when it asked for this run."""
+    """The parameters in the browser's address when it requested this run."""
     context = get_script_run_ctx()
     if context is None:
         return {}
@@ -148,7 +148,7 @@ def write_waiting() -> None:
 
 
 def current() -> dict[str, str]:
-    """What the address holds, or will soon, once a run has ended: parameters and their values."""
+    """Parameters and values that the address has, or will soon have, once a run has ended."""
     state: dict[str, str] = st.session_state.get(_STATE, {})
     return state
 
@@ -174,7 +174,7 @@ def _fits(state: dict[str, str]) -> bool:
 
 
 def _unpacked(link: dict[str, str]) -> dict[str, str]:
-    """The parameters with the texts of `packed`; a text written out takes precedence."""
+    """The parameters with `packed` texts unpacked; a text written out takes precedence."""
     packed = link.pop("packed", None)
     if packed is None:
         return link
@@ -186,7 +186,7 @@ def _unpacked(link: dict[str, str]) -> dict[str, str]:
 
 
 def to_text(value: object) -> str | None:
-    """A control's value as links write it; None where they leave it out."""
+    """A control's value as links write it; None if they leave it out."""
     if isinstance(value, bool):
         return "1" if value else "0"
     if isinstance(value, float):
@@ -226,5 +226,5 @@ def unpack_texts(packed: str, max_bytes: int) -> dict[str, str] | None:
         return None
     if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
         return None
-    # A JSON escape can spell half of a surrogate pair, which is not a character.
+    # A JSON escape can encode a lone surrogate, which is not a character.
     return {key: text.encode("utf-8", "replace").decode() for key, text in texts.items()}

@@ -1,10 +1,10 @@
-"""What was picked while the browser had not yet had the answer to it.
+"""Picks that the browser has not yet been told about.
 
-Each message of the browser carries the values of all widgets, and its address. One that was sent
-before the answer to a pick arrived, as when somebody is quick on a slow line, brings the values
-from before that pick and would undo it. The address tells: it is written with every answer, so that
-a browser which shows an older one has not had the answer. A widget was not touched that says what
-its address says, or what was picked since: its value may arrive before the address that tells it.
+Each message from the browser carries the values of all widgets, and its address. A message sent
+before the answer to a pick arrived, as when somebody clicks fast on a slow line, has the values
+from before that pick and would undo it. The address reveals this: every answer writes it, so a
+browser that shows an older address has not had the answer. A widget is untouched if its value is
+the address's, or was picked since: a value may arrive before the address that contains it.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ import streamlit as st
 from core.ui.address import shown, to_text
 
 _WAITING = "_picks_without_answer"
-_MAX_VALUES = 50  # of one control, that may be on their way at once
+_MAX_VALUES = 50  # of one control that can be in transit at once
 
 
 @dataclass(frozen=True)
 class _Waiting:
-    """The values that one control has had since the browser's last answer, as links write them."""
+    """The values of one control since the browser's last answer, as links write them."""
 
-    value: Any  # the last one
-    omitted: str | None  # what an address without the control means
-    texts: tuple[str | None, ...]  # the first is the one from before the first pick
+    value: Any  # the latest
+    omitted: str | None  # the value that an address without this control stands for
+    texts: tuple[str | None, ...]  # the first one is from before the first pick
 
 
 def note(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
-    """Remember what was picked, by control; the address omits some that have their defaults."""
+    """Remember picks by control; the address may omit a control that has its default."""
     if not values:
         return
     address, waiting = shown(), _waiting()
@@ -42,20 +42,20 @@ def note(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
 
 
 def restore() -> None:
-    """Set again what a message without the answers has undone; forget what has been answered."""
+    """Restore picks that an outdated message has undone; forget those that were answered."""
     address, waiting = shown(), _waiting()
     for key, pick in list(waiting.items()):
-        there, widget = address.get(key, pick.omitted), to_text(st.session_state.get(key))
-        since = pick.texts[pick.texts.index(there) :] if there in pick.texts else ()
+        reported, widget = address.get(key, pick.omitted), to_text(st.session_state.get(key))
+        since = pick.texts[pick.texts.index(reported) :] if reported in pick.texts else ()
         if len(since) > 1 and widget in since:
-            waiting[key] = replace(pick, texts=since)  # addresses come in order: no older one will
+            waiting[key] = replace(pick, texts=since)  # addresses arrive in order, none older
             st.session_state[key] = pick.value
         else:
             del waiting[key]
 
 
 def answered(written: Mapping[str, str]) -> None:
-    """Wait only for what the address that is `written` now will show, and for nothing else."""
+    """Keep waiting only for picks that the newly `written` address contains."""
     waiting = _waiting()
     for key, pick in list(waiting.items()):
         if written.get(key, pick.omitted) != to_text(pick.value):
@@ -63,7 +63,7 @@ def answered(written: Mapping[str, str]) -> None:
 
 
 def forget() -> None:
-    """Nothing waits any more: the address was changed by the visitor."""
+    """Drop everything that waits: the visitor has changed the address."""
     _waiting().clear()
 
 

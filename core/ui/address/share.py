@@ -1,4 +1,4 @@
-"""Share, at the title of every page: a link, its QR code, and a beginning in Python."""
+"""Share, beside the title of every page: a link, its QR code, and a first Python snippet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import segno
 
 _PLACE, _LINK = "_share", "_share_link"
-_QR_BYTES = 2_331  # what the largest QR code holds with the error correction that is used here
+_QR_BYTES = 2_331  # capacity of the largest QR code with this error correction
 _QR_PIXELS = 240
 _OF_TEXT = """from core.model import load, trace_text
 
@@ -34,7 +34,7 @@ _LOOK: dict[str, Any] = {"dark": "#000", "light": "#fff", "border": 4}
 
 
 def place_share(page: str) -> None:
-    """Draw Present and Share; :func:`fill_share` says later what is behind that."""
+    """Draw Present and Share; :func:`fill_share` later fills the latter."""
     link: str = st.session_state.get(_LINK, "") if wants_code() else ""
     code = _code_of(link).svg_data_uri(**_LOOK) if 0 < len(link.encode()) <= _QR_BYTES else ""
     show_present(code)
@@ -43,7 +43,7 @@ def place_share(page: str) -> None:
 
 
 def fill_share(parameters: Mapping[str, str]) -> None:
-    """Write behind the button of this run: the link, and how a notebook begins."""
+    """Fill the popover of this run: the link, and the first lines of a notebook."""
     if _PLACE not in st.session_state:
         return
     page, button = st.session_state.pop(_PLACE)
@@ -61,7 +61,7 @@ def fill_share(parameters: Mapping[str, str]) -> None:
 
 
 def snippet(page: str) -> str:
-    """Python that begins with the model and the text or image on screen, as the page does."""
+    """Python that loads the model and the text or image on screen, as the page does."""
     from core.model.sample_images import SAMPLE_IMAGES
 
     state = st.session_state
@@ -77,7 +77,7 @@ def snippet(page: str) -> str:
 
 
 def link_to(page: str, parameters: Mapping[str, str]) -> str:
-    """The address that opens this very view, as other machines reach it where that is known."""
+    """The address of this very view, reachable from other machines if that is known."""
     from core.ui.serve.visitor import address_for_others
 
     url = urlsplit(st.context.url or "http://localhost:8501/")
@@ -97,7 +97,7 @@ def _show_link(link: str) -> None:
     if len(link.encode()) > _QR_BYTES:
         st.caption("The link is too long for a QR code.")
         return
-    # Black on white in either theme, with the margin that readers need.
+    # Black on white in either theme, with the margin that scanners need.
     st.image(_code_of(link).svg_inline(scale=4, **_LOOK), width=_QR_PIXELS)
 
 

@@ -1,6 +1,6 @@
-"""The caches that several pages share, with their bounds. Keys are plain strings and numbers.
+"""Caches that several pages share, with their limits. Keys are plain strings and numbers.
 
-What one page alone keeps stands in its ``core/screens/<page>``.
+Caches of a single page are in its ``core/screens/<page>``.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ Answer = TypeVar("Answer")
 
 
 class TraceKey(NamedTuple):
-    """What a trace is cached by: a text, or an image.
+    """The cache key of a trace: a text, or an image.
 
-    `target` is what the decoder of an encoder-decoder reads, None for the model's own answer, and
-    `attention_type` which of its attention is shown, None for a model's only or first. `image` is a
-    name that :mod:`core.ui.serve.images` knows, and then there is no text. `languages` are those
+    `target` is what the decoder of an encoder-decoder reads, None for the model's own answer;
+    `attention_type` is the type shown, None for a model's only or first one. `image` is a name
+    that :mod:`core.ui.serve.images` knows, and then there is no text. `languages` are the ones
     that a translator reads and writes.
     """
 
@@ -51,14 +51,14 @@ class TraceKey(NamedTuple):
         return "text" if self.image is None else "image"
 
 
-MAX_TOKENS = 1024  # longest input on any page: beyond it a token x token picture is unreadable
-# How many of each are kept, over all visitors; sizes are of one, for the bundled model.
+MAX_TOKENS = 1024  # longest input on any page: beyond, a token x token picture is unreadable
+# How many of each are kept for all visitors; sizes are for one, with the bundled model.
 MAX_MODELS = 2  # the one on screen and the one before: 90 MB, BERT base 440 MB
-MAX_IMAGES = 6  # 3 MB of 145 tokens, 50 MB of 1,369 patches in 12 layers x 6 heads
+MAX_IMAGES = 6  # 3 MB at 145 tokens, 50 MB at 1,369 patches in 12 layers x 6 heads
 MAX_TRACES = 8  # 20 MB at 512 tokens, 0.5 MB for a sentence
 MAX_NORMS = 8  # 150 kB at 512 tokens
 
-# Of the models that pages begin with, by name and what they read.
+# For the models that pages open with, by name and modality.
 first_loads: dict[tuple[str, Modality], FirstLoad[LoadedModel]] = {
     (first.TEXT, "text"): FirstLoad(),
     (first.IMAGE, "image"): FirstLoad(),
@@ -66,11 +66,11 @@ first_loads: dict[tuple[str, Modality], FirstLoad[LoadedModel]] = {
 
 
 def model(name: str, modality: Modality = "text") -> LoadedModel:
-    """The model, loaded and probed; refuses one that is not on this machine.
+    """The model, loaded and probed; one that is not on this machine is refused.
 
-    `name` comes from :func:`core.ui.serve.access.resolve`: only there is it known that the visitor
-    may use it, and no name but an absolute path is a folder. The token does not change what is
-    loaded, only whether the hub says more than that the model is not here.
+    `name` comes from :func:`core.ui.serve.access.resolve`: only that checks that the visitor may
+    use it, and only an absolute path is a folder. The token does not change what is loaded, only
+    whether the hub says more than that the model is missing.
     """
     return loaded_model(name, modality)
 
@@ -82,7 +82,7 @@ def model_of(trace: Trace) -> LoadedModel:
 
 @st.cache_resource(max_entries=MAX_MODELS, show_spinner="Loading the model and checking it …")
 def loaded_model(name: str, modality: Modality) -> LoadedModel:
-    """What :func:`model` gives, kept by both its arguments."""
+    """What :func:`model` returns, cached by both arguments."""
     if (name, modality) in first_loads:
         begin_first_load(name, modality)
         return first_loads[name, modality].take()
@@ -90,7 +90,7 @@ def loaded_model(name: str, modality: Modality) -> LoadedModel:
 
 
 def begin_first_load(name: str, modality: Modality, delay: float = 0.0) -> None:
-    """Load a model that pages begin with in a thread, after so many seconds, if nobody does."""
+    """Load a default model in a thread after `delay` seconds, unless it is already loading."""
     first_loads[name, modality].begin(partial(_load, name, modality, None), delay)
 
 
@@ -116,14 +116,14 @@ def _load(
 
 
 def first_input(key: TraceKey) -> first.FirstInput | None:
-    """What comes with the app of this input, if anything does; it needs no model."""
+    """What the app ships for this input, if anything; this needs no model."""
     text = TraceKey(first.TEXT, first.SENTENCE)
     image = TraceKey(first.IMAGE, "", image=first.PICTURE)
     return first_of(key.model) if key in (text, image) else None
 
 
 def first_of(model_name: str) -> first.FirstInput | None:
-    """What comes with the app of a model's first input, if anything does."""
+    """What the app ships for a model's first input, if anything."""
     spec = find_entry(model_name)
     if spec is None or model_name not in first.FILES or bundled_problem(spec) is not None:
         return None
@@ -139,9 +139,9 @@ def trace(
     image: str | None = None,
     languages: Languages | None = None,
 ) -> Trace:
-    """The attention of one type in one forward pass of the text; without a type, the first.
+    """One forward pass of the text, with attention of one type; by default the first.
 
-    Or of the image, where one is named.
+    Of the image instead, if one is named.
     """
     if image is not None:
         return image_pass(model_name, image)
@@ -160,7 +160,7 @@ def forward_pass(
     decode: bool,
     languages: Languages | None = None,
 ) -> Trace:
-    """One forward pass of the text. Immutable, so sessions that ask the same may share it."""
+    """One forward pass of the text. Immutable, so that sessions may share it."""
     shipped = first_input(TraceKey(model_name, text, pair, target))
     if shipped is not None:
         return shipped.trace
@@ -172,13 +172,13 @@ def forward_pass(
 
 @st.cache_resource(max_entries=MAX_IMAGES, show_spinner="Running the image through the model …")
 def image_pass(model_name: str, image: str) -> Trace:
-    """One forward pass of an image, shared by sessions as that of a text is."""
+    """One forward pass of an image, shared by sessions like that of a text."""
     shipped = first_input(TraceKey(model_name, "", image=image))
     return shipped.trace if shipped is not None else pass_image(model_name, image)
 
 
 def pass_image(model_name: str, image: str) -> Trace:
-    """One forward pass of an image that is not kept."""
+    """One forward pass of an image, not cached."""
     from core.model import trace_image
     from core.ui.serve import images
 
@@ -187,7 +187,7 @@ def pass_image(model_name: str, image: str) -> Trace:
 
 @st.cache_resource(max_entries=MAX_NORMS, show_spinner=False)
 def transformed_norms(key: TraceKey) -> Array | None:
-    """|f(v)| of every head and key token, (layer, head, token); None where W_O is not known."""
+    """|f(v)| of every head and key token, (layer, head, token); None if W_O is unknown."""
     if (shipped := first_input(key)) is not None:
         return shipped.norms
     from core.model.weights import output_projection
@@ -198,10 +198,10 @@ def transformed_norms(key: TraceKey) -> Array | None:
 def remembered(
     key: str, question: Hashable, find_out: Callable[[], Answer], most: int = 1
 ) -> Answer:
-    """What `find_out` gave for a question; under a `key`, `most` answers are kept.
+    """What `find_out` returned for a question; each `key` keeps `most` answers per session.
 
-    What it raises is raised here, and the next call tries again. Of an atlas a question holds a
-    weak reference, so that no session keeps one in memory.
+    Its exceptions pass through, and the next call tries again. A question about an atlas holds a
+    weak reference to it, so that no session keeps one in memory.
     """
     answers: dict[Hashable, Answer] = st.session_state.setdefault(key, {})
     if question not in answers:

@@ -1,7 +1,7 @@
-"""Pages while a default model is being loaded: what it has come to, and what is drawn later.
+"""Pages while a default model is loading: its progress, and what is drawn later.
 
-A page is drawn from what comes with the app of its first input, and parts of it that need the model
-wait. When the page has ended, its run waits for the model and draws them.
+A page is drawn from what the app ships for its first input, and parts that need the model wait.
+When the page has ended, its run waits for the model and draws them.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from core.vocabulary import Modality
 if TYPE_CHECKING:
     from core.model.opening.load import Phase
 
-# Time for the browser to fetch what draws the first page, which it asks this very process for,
-# before imports take the interpreter's lock.
+# Time for the browser to fetch the first page's assets from this same process, before imports
+# hold the interpreter's lock.
 DELAY_SECONDS = 1.0
-FAILED = "_failed_model"  # of this visitor: its name, and why
+FAILED = "_failed_model"  # in the session: the model's name and the error
 NEEDS_MODEL = "This needs the model itself, which is loading."
-_LOOK_SECONDS = 0.1  # how soon a run that waits notices that its visitor has moved on
+_LOOK_SECONDS = 0.1  # how soon a waiting run notices that its visitor has moved on
 _LATER, _AWAITED = "_drawn_with_the_model", "_awaited_model"
 _DOES: dict[Phase, str] = {
     "importing": "PyTorch is being imported (1 of 3)",
@@ -36,24 +36,24 @@ _DOES: dict[Phase, str] = {
 
 
 def start_page() -> None:
-    """Begin a run: nothing waits."""
+    """Begin a run: nothing waits for a model."""
     st.session_state.pop(_LATER, None)
 
 
 def defer_model(name: str, modality: Modality) -> None:
-    """Draw this page without the model. The load begins once the page has ended."""
+    """Draw this page without the model. Loading starts once the page has ended."""
     st.session_state.update({_LATER: [], _AWAITED: (name, modality)})
 
 
 def is_awaited() -> bool:
-    """Whether this page is drawn without the model."""
+    """Whether this page is being drawn without the model."""
     return _LATER in st.session_state
 
 
 def when_loaded(draw: Callable[[], None], words: str = "") -> None:
-    """Draw what needs the model in this place: now or, on a page without it, when it has come.
+    """Draw what needs the model in this place: now or, on a page without it, once it is loaded.
 
-    `words` (Markdown) stand there until then.
+    Until then the place shows `words` (Markdown).
     """
     slot = st.empty()
     if is_awaited():
@@ -87,15 +87,15 @@ def finish_page() -> None:
 
 
 def fail(error: ModelError) -> NoReturn:
-    """Draw the page again, with the reason why its model cannot be had."""
+    """Draw the page again, with the reason why its model failed."""
     st.session_state[FAILED] = (st.session_state[_AWAITED][0], error)
     st.rerun()
 
 
 def wait(name: str, modality: Modality, delay: float = 0.0) -> None:
-    """Where a page needs this model at once: begin to load it, and say what is done.
+    """Load a model that the page needs at once, and show the progress.
 
-    After so many seconds, where something is drawn meanwhile.
+    Loading starts after `delay` seconds, for a page that shows something meanwhile.
     """
     load = cache.first_loads.get((name, modality))
     if load is None or load.is_ready:
@@ -107,15 +107,15 @@ def wait(name: str, modality: Modality, delay: float = 0.0) -> None:
 
 
 def _wait(name: str, modality: Modality, show: Callable[[str], object]) -> None:
-    """Until the load has ended, well or not. `show` gets each stage in words (Markdown)."""
-    shown, load = "", cache.first_loads[name, modality]
+    """Wait until the load has succeeded or failed. `show` gets each stage in words (Markdown)."""
+    last, load = "", cache.first_loads[name, modality]
     with long_work():
         while not load.wait(_LOOK_SECONDS):
             stage = load.stage
             words = (
                 f"**The model is loading:** {_DOES[stage]}." if stage else "The model is loading."
             )
-            if words != shown:
+            if words != last:
                 show(words)
-                shown = words
+                last = words
             is_awaited()  # Streamlit ends the run here when its visitor has moved on

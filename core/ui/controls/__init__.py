@@ -1,8 +1,8 @@
 """The controls of pages, each declared once.
 
-A declaration takes the value from the link, reports and replaces an impossible one, draws the
+Declaring a control takes its value from the link, reports and replaces an invalid one, draws the
 widget if it has a label, and returns the value. State lives in ``st.session_state`` under the
-control's key, its name in links. When the page ends, its controls are written to the address.
+control's key, which is its name in links. When the page ends, controls are written to the address.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from core.ui.words.pages import opened
 Option = TypeVar("Option", bound=str)
 Number = TypeVar("Number", int, float)
 
-# The frame's, which every page has; all others are a page's own.
+# Controls of the frame, on every page; all others belong to a page.
 SHARED = {"input", "model", "text", "pair", "image", "attention", "decoder"}
 SHARED |= {"from_language", "to_language"}
-_NAMED = {"model", "text", "pair", "layer", "head"}  # in every link, as they are
+_NAMED = {"model", "text", "pair", "layer", "head"}  # in every link, even at their defaults
 _SUGGESTED, _FOLLOWED = "_suggested", "_followed"
-_DECLARED, _DEFAULTS = "_controls", "_defaults"  # of this run; all that ever were, by key
+_DECLARED, _DEFAULTS = "_controls", "_defaults"  # by key: those of this run; defaults of all so far
 _OF_PAGES = "_defaults_of_pages"  # the same by page, without those of the frame
-# Pixels of a menu: beside its text, of a letter, and at most, where options are tokens.
+# Menu widths in pixels: around the text, per letter, and the maximum where options are tokens.
 _AROUND_OPTION, _LETTER, _WIDEST = 54, 6.6, 320
-_MAX_NAMED = 8  # options that a message names; of more, the first three and the last
+_MAX_NAMED = 8  # options that a message lists; of more, the first three and the last
 
 
 @dataclass(frozen=True)
 class Control:
-    """What was declared.
+    """A declared control.
 
-    `allowed` are the options of a choice, the numbers of a list, or the lowest and the highest of a
-    number. Links leave an `optional` one out while it has its default.
+    `allowed` holds the options of a choice, the numbers for a list, or the minimum and maximum of
+    a number. Links omit an `optional` control while it has its default.
     """
 
     kind: Literal["choice", "flag", "number", "tokens", "text"]
@@ -61,13 +61,13 @@ def begin_run() -> None:
 
 
 def declared() -> dict[str, Control]:
-    """The controls of this run so far, by key."""
+    """The controls declared so far in this run, by key."""
     controls: dict[str, Control] = st.session_state[_DECLARED]
     return controls
 
 
 def suggest(place: tuple[int, int] | None) -> None:
-    """Make this layer and head, by their numbers, the defaults where a page offers them."""
+    """Make these numbers of a layer and head the defaults, on pages that have them as options."""
     st.session_state[_SUGGESTED] = dict(zip(("layer", "head"), map(str, place or ()), strict=False))
 
 
@@ -86,7 +86,7 @@ def pick(**values: Any) -> None:  # noqa: ANN401 - of controls
 
 
 def stand_at(**values: str) -> bool:
-    """Whether these controls have these values, or will have them once they are declared."""
+    """Whether these controls have these values, or will have once they are declared."""
     state = st.session_state
     return all(
         (address.asks_for(key) or state.get(key, value)) == value for key, value in values.items()
@@ -94,16 +94,16 @@ def stand_at(**values: str) -> bool:
 
 
 def initial_values() -> dict[str, Any]:
-    """The page's own controls as they are at first, but for those that its examples leave alone."""
-    kept = opened().reset_except
-    if kept is None:
+    """Defaults of the page's own controls, except those that its examples leave alone."""
+    exceptions = opened().reset_except
+    if exceptions is None:
         return {}
     own = st.session_state.get(_OF_PAGES, {}).get(opened().name, {})
-    return {key: default for key, default in own.items() if key not in kept}
+    return {key: default for key, default in own.items() if key not in exceptions}
 
 
 def publish() -> None:
-    """Write the controls of this run to the address, once the page has ended, and share it."""
+    """Write the controls of this run to the address, once the page has ended, and fill Share."""
     values = {key: st.session_state.get(key) for key in declared()}
     address.write(
         {
@@ -117,7 +117,7 @@ def publish() -> None:
 
 
 def short_link() -> dict[str, str]:
-    """The address without what any visitor begins with; what a picture is of stays in it."""
+    """The address without defaults; what the picture is of (`_NAMED`) stays."""
     omitted = {key: address.to_text(each.default) for key, each in declared().items()}
     return {
         key: text
@@ -127,14 +127,14 @@ def short_link() -> dict[str, str]:
 
 
 def end_page() -> NoReturn:
-    """End the page early. After ``st.stop`` nothing could be written to the address any more."""
+    """End the page early. Use it, not ``st.stop``, after which the address could not be written."""
     publish()
     first_model.finish_page()
     st.stop()
 
 
 def _declare(control: Control) -> None:
-    """Note a control of this run."""
+    """Register a control of this run."""
     declared()[control.key] = control
     state = st.session_state
     state.setdefault(_DEFAULTS, {})[control.key] = control.default
@@ -158,14 +158,14 @@ def choice(
     optional: bool = False,
     **look: Any,  # noqa: ANN401 - of the widget: help, label_visibility
 ) -> Option:
-    """One of `options`, at first the first: segments side by side, or a menu.
+    """One of `options`, by default the first: segments side by side, or a menu.
 
     Parameters
     ----------
-    options : names in links, or a mapping from those to what people read.
-    subject : what has these options, for the message on a bad link: "This model's layers are".
-    names : what people read, where `options` does not say it.
-    width : of the column it stands in, in pixels; of a menu at least that of its longest option.
+    options : names in links, or a mapping from these to what people read.
+    subject : for the message about a bad link, such as "This model's layers are".
+    names : what people read, if `options` does not say it.
+    width : of its column, in pixels; for a menu, at least that of its longest option.
     """
     allowed = list(options)
     default = allowed[0] if default is None else default
@@ -182,23 +182,23 @@ def choice(
 
 
 def _restore_choice(key: str, allowed: Sequence[str], default: str, subject: str) -> None:
-    """Set the choice from the link, else keep it, else the default: what `allowed` permits.
+    """Set the choice from the link, else keep it, else use the default, within `allowed`.
 
-    Layer and head follow their defaults until somebody picks: another text has others.
+    Layer and head follow their defaults, which depend on the text, until the visitor picks.
     """
     state, value = st.session_state, address.take(key)
     followed: dict[str, str] = state.setdefault(_FOLLOWED, {})
     untouched = key in ("layer", "head") and followed.get(key) == state.get(key)
     if value:
         if value not in allowed:
-            asked = f"This link asks for {key} {quote(value)}. {subject}: {_named(allowed)}."
-            notice(f"{asked} {quote(default)} is shown instead.")
+            message = f"This link asks for {key} {quote(value)}. {subject}: {_named(allowed)}."
+            notice(f"{message} {quote(default)} is shown instead.")
         state[key] = value if value in allowed else default
     elif value == "" or untouched:
         state[key] = default
     elif (current := state.get(key)) not in allowed:
         state[key] = default
-        if isinstance(current, str) and current.isdigit():  # picked by a person, for another model
+        if isinstance(current, str) and current.isdigit():  # picked by a visitor, on another model
             notice(f"{subject}: {key} {current} became {quote(default)}.")
     else:
         return
@@ -222,7 +222,7 @@ def flag(
     optional: bool = False,
     help: str | None = None,  # noqa: A002 - as Streamlit calls it
 ) -> bool:
-    """A switch, "1" or "0" in links; one that is disabled is off, and in no link."""
+    """A switch, "1" or "0" in links; a disabled one is off, and in no link."""
     state, value = st.session_state, address.take(key)
     if not disabled:
         _declare(Control("flag", key, default, (False, True), optional))
@@ -249,25 +249,25 @@ def number(
     optional: bool = False,
     **look: Any,  # noqa: ANN401 - of the widget: step, format, help
 ) -> Number:
-    """A number from `low` to `high`, whole if the default is: a box, or a slider."""
+    """A number from `low` to `high`, an integer if the default is: a box, or a slider."""
     _declare(Control("number", key, default, (low, high), optional))
     value, state = address.take(key), st.session_state
     if value == "" and optional:
         state[key] = default
     elif value:
         try:
-            asked = float(value)
+            linked = float(value)
         except ValueError:
-            asked = math.nan
-        if not low <= asked <= high:
+            linked = math.nan
+        if not low <= linked <= high:
             notice(
                 f"This link asks for {key} {quote(value)}, which is a number from {low:g} to"
                 f" {high:g}; {default:g} is used."
             )
-            asked = default
-        state[key] = type(default)(asked)
-    shown = state.get(key)  # of another model or image, or of another page's control
-    if not (isinstance(shown, int | float) and low <= shown <= high):
+            linked = default
+        state[key] = type(default)(linked)
+    current = state.get(key)  # maybe from another model or image, or another page's control
+    if not (isinstance(current, int | float) and low <= current <= high):
         state[key] = default
     widget = st.slider if slider else st.number_input
     _draw(widget, label, low, high, key=key, column=width, **look)
@@ -282,17 +282,17 @@ def tokens(
     names: Callable[[int], str] = str,
     **look: Any,  # noqa: ANN401 - of the widget: placeholder, width
 ) -> list[int]:
-    """Some of the numbers `allowed`, "3,5" in links; most often positions of tokens, from 1."""
+    """Some of the `allowed` numbers, "3,5" in links; usually positions of tokens, from 1."""
     _declare(Control("tokens", key, [], tuple(allowed), optional=True))
     value, state = address.take(key), st.session_state
     if value is not None:
-        wanted = [part.strip() for part in value.split(",") if part.strip()]
+        linked = [part.strip() for part in value.split(",") if part.strip()]
         possible = {str(number): number for number in allowed}
-        if not set(wanted) <= set(possible):
+        if not set(linked) <= set(possible):
             notice(f"This link asks for {key} {quote(value)}; some of it is not in this text.")
-        state[key] = [possible[part] for part in wanted if part in possible]
-    shown = state.get(key)
-    state[key] = [each for each in shown if each in allowed] if isinstance(shown, list) else []
+        state[key] = [possible[part] for part in linked if part in possible]
+    current = state.get(key)
+    state[key] = [each for each in current if each in allowed] if isinstance(current, list) else []
     _draw(st.multiselect, label, list(allowed), key=key, format_func=names, **look)
     return list(state[key])
 
@@ -307,15 +307,15 @@ def text(
     column: int | None = None,
     **look: Any,  # noqa: ANN401 - of the widget: placeholder, width, label_visibility
 ) -> str:
-    """What is typed, cut to what the pages take.
+    """Typed text, cut to the length that pages accept.
 
-    It is one line, or has a box of a `height` in pixels, or one that grows with its lines: see
+    One line, or a box with a `height` in pixels, or one that grows with its lines: see
     ``shell/fields.js``.
     """
     _declare(Control("text", key, default))
     value, state = address.take(key), st.session_state
     if value is not None:
-        value = value.replace("\r\n", "\n").replace("\r", "\n")  # as a browser's fields do
+        value = value.replace("\r\n", "\n").replace("\r", "\n")  # as browsers do
         if len(value) > address.MAX_TEXT:
             notice(
                 f"The text in this link has {len(value):,} characters;"
@@ -338,7 +338,7 @@ def _draw(
     column: int | None = None,
     **look: object,
 ) -> None:
-    """The widget of a control that has a label, in a column of its own where that has a width."""
+    """Draw the widget of a control with a label, in its own column if that has a width."""
     if label:
         with contextlib.nullcontext() if column is None else st.container(width=column):
             widget(label, *arguments, persist_state="session", **look)

@@ -1,1 +1,1 @@
-"""What stands around every page: the sentence, the model, Share, rows of controls, the window."""
+"""The frame around every page: the sentence, the model, Share, rows of controls, the window."""

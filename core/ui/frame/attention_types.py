@@ -1,4 +1,4 @@
-"""Which attention of an encoder-decoder is shown, and what its decoder reads."""
+"""The attention type shown for an encoder-decoder, and what its decoder reads."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _words = Prose(__file__)
 
 
 def choose_attention(model: LoadedModel, *, cross: bool) -> None:
-    """Draw the choice of a kind, `cross` or not, and the box for what the decoder reads."""
+    """Draw the choice of a type, with or without `cross`, and the box for the decoder's text."""
     offered = {
         attention_type: NAMES[attention_type]
         for attention_type in model.attention_types
@@ -54,7 +54,7 @@ def choose_attention(model: LoadedModel, *, cross: bool) -> None:
 
 
 def _choose_languages(model: LoadedModel, *, decodes: bool) -> None:
-    """Draw the menus of what a translator reads and writes; none for any other model."""
+    """Draw the menus for a translator's languages; none for any other model."""
     from core.model.text.languages import codes, own_languages
 
     if (own := own_languages(model)) is None:
@@ -72,9 +72,9 @@ def _choose_languages(model: LoadedModel, *, decodes: bool) -> None:
 
 
 def chosen() -> tuple[str | None, AttentionType, Languages | None]:
-    """What the decoder reads, the kind that is shown, and a translator's languages.
+    """The decoder's text, the attention type shown, and a translator's languages.
 
-    Nothing (None) is read by the encoder's own attention; else None is the model's own answer.
+    For the encoder's self-attention the text is None; else None means the model's own answer.
     """
     attention_type = cast("AttentionType", st.session_state["attention"])
     target = None if attention_type == "encoder" else st.session_state["decoder"].strip() or None
@@ -88,13 +88,13 @@ def explain_attention(trace: Trace) -> None:
     """Say in one line who attends to whom, and whose words the decoder reads."""
     from core.model.encoder_decoder import MAX_ANSWER
 
-    read = [token.display for token in trace.tokens[1:] if not token.special]
-    more = " …" if len(read) > _MAX_SHOWN else ""
+    words_read = [token.display for token in trace.tokens[1:] if not token.special]
+    more = " …" if len(words_read) > _MAX_SHOWN else ""
     words = _words(
         "who_attends",
         type=trace.attention_type,
         origin=trace.origin,
-        text=quote(" ".join(read[:_MAX_SHOWN]) + more),
+        text=quote(" ".join(words_read[:_MAX_SHOWN]) + more),
         longest=MAX_ANSWER,
     )
     st.caption(words)

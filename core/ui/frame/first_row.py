@@ -1,4 +1,4 @@
-"""The first row of every page: a text, an image, or a place for the search in a corpus."""
+"""The first row of every page: a text, an image, or a place for searching a corpus."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.ui import controls
 from core.ui.frame import switch
 from core.ui.words.glossary import TERMS
 
-# Text, second text, and the head that the source of the example shows.
+# Text, second text, and the head shown in the example's source.
 EXAMPLES: tuple[tuple[str, str | None, tuple[str, str] | None], ...] = (
     (SENTENCE, None, None),
     ("My friend told me about this class and I love it so far! She was right.", None, None),
@@ -24,7 +24,7 @@ _KEYS = "Or press Enter. Shift + Enter begins a new line."
 
 
 def draw(*, searches: bool) -> DeltaGenerator:
-    """Draw and return the row: for a text, for an image, or where a page `searches` a corpus."""
+    """Draw and return the row: for a text, an image, or a page that `searches` a corpus."""
     if switch.modality() == "image":  # another row, with other controls
         from core.ui.frame import image_row
 
@@ -42,7 +42,7 @@ def _row() -> DeltaGenerator:
 
 
 def _draw_text() -> DeltaGenerator:
-    """The row of a text. Enter, the button, and leaving a field apply what was typed."""
+    """The row for a text. Enter, the button, and leaving a field all apply what was typed."""
     row = _row()
     with row:
         _declare_text("Text", _SECOND)
@@ -59,7 +59,7 @@ def _draw_text() -> DeltaGenerator:
 
 
 def _declare_text(label: str = "", label_of_second: str = "") -> None:
-    """The text, and the second one; without labels they are only remembered."""
+    """Declare the text and the second one; without labels they are not drawn."""
     controls.text(
         "text",
         EXAMPLES[0][0],
@@ -91,7 +91,7 @@ def _use_example() -> None:
 
 
 def _draw_search() -> DeltaGenerator:
-    """The row of a corpus; the page fills the :func:`place_of_search` in it."""
+    """The row for a corpus; the page fills the :func:`place_of_search` in it."""
     row = _row()
     with row:
         st.session_state[_SLOT] = st.container(horizontal=True, width="stretch")

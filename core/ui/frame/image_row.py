@@ -1,4 +1,4 @@
-"""The first row of every page that shows an image: which one, or a file of one's own."""
+"""The first row of every page that shows an image: a sample, or the visitor's own file."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from core.ui.serve import images
 from core.ui.words.messages import escape, notice, show_model_error
 from core.ui.words.prose import Prose
 
-MAX_MB = 20  # of a file
-_OWN, _FILE = "own", "image_file"  # the option of an image that was brought, and its uploader
+MAX_MB = 20  # per file
+_OWN, _FILE = "own", "image_file"  # the option for one's own image, and its uploader
 _KEPT, _SLOT, _OPENED = "_own_image", "_image_facts", "_image_opened"
 _words = Prose(__file__)
 
 
 def draw() -> DeltaGenerator:
-    """Draw and return the row; a file that has just been brought is shown at once."""
+    """Draw and return the row; a file that was just uploaded is shown at once."""
     row = st.container(key="typed_row", horizontal=True, vertical_alignment="center", gap="small")
     with row:
         with st.popover("Your image", help=f"PNG, JPEG or WebP, up to {MAX_MB} MB"):
@@ -36,7 +36,7 @@ def draw() -> DeltaGenerator:
 
 
 def declare(label: str = "") -> None:
-    """The choice of an image; without a label it is only remembered."""
+    """Declare the choice of an image; without a label it is not drawn."""
     if address.asks_for("image") == _OWN and _KEPT not in st.session_state:
         address.take("image")
         st.session_state["image"] = PICTURE
@@ -69,7 +69,7 @@ def image_name() -> str:
 
 
 def show_facts(trace: Trace) -> None:
-    """Say what became of the image on its way to the model, and what to look for in it."""
+    """Say how the image was prepared for the model, and what to look for in it."""
     facts = _way_to_the_model(patches_of(trace))
     if images.is_brought(image_name()):
         facts += st.session_state.get(_OPENED, ("", ()))[1]
@@ -84,19 +84,19 @@ def show_facts(trace: Trace) -> None:
 
 
 def _way_to_the_model(patches: Patches) -> list[str]:
-    """From the image's size to the model's; what of it the model does not see, and why."""
+    """The image's size and the model's; which part the model does not see, and why."""
     height, width = patches.given
-    seen = patches.seen or patches.given
+    visible = patches.seen or patches.given
     sizes = f"{width} × {height}"
-    if seen != patches.given:
-        sizes += f", of which the middle {seen[1]} × {seen[0]}"
+    if visible != patches.given:
+        sizes += f", of which the middle {visible[1]} × {visible[0]}"
     sizes += f" → {patches.pixels.shape[1]} × {patches.pixels.shape[0]} px"
     facts = [f"{sizes}, {patches.rows} × {patches.columns} patches of {patches.size} px."]
     if patches.would_squash:
         facts.append(
             "The edges are cropped here; this model's own processor would squash the image."
         )
-    elif seen != patches.given:
+    elif visible != patches.given:
         facts.append("The edges are cropped, as this model's own processor does.")
     return facts
 

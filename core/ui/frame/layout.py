@@ -1,4 +1,4 @@
-"""How a page stands: style sheet, parts, a row of controls, more behind a button, the end."""
+"""The layout of a page: style sheet, parts, a row of controls, "More", the end."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def draw_window() -> None:
 
 @st.fragment
 def _watch() -> None:
-    """Runs again by itself when the browser reports; the address waits for its first report."""
+    """A fragment that reruns when the browser reports; the address waits for the first report."""
     if watch_window(key="window", on_other_theme=_note_other_theme):
         address.window_is_watched()
     if st.session_state.pop(_OTHER_THEME, False):
@@ -41,12 +41,12 @@ def _note_other_theme() -> None:
 
 
 def shut_drawer() -> None:
-    """Begin a page: nothing has been drawn above its picture yet."""
+    """Begin a page, with nothing drawn above its picture yet."""
     st.session_state.pop(_DRAWER, None)
 
 
 def drawer() -> DeltaGenerator:
-    """The place of controls and examples: above the picture, and on a phone a drawer."""
+    """The place for controls and examples: above the picture, or in a drawer on a phone."""
     if _DRAWER not in st.session_state:
         st.session_state[_DRAWER] = st.container(key="drawer", horizontal=True, gap="small")
     place: DeltaGenerator = st.session_state[_DRAWER]
@@ -54,19 +54,19 @@ def drawer() -> DeltaGenerator:
 
 
 def control_row() -> DeltaGenerator:
-    """The row above the picture; what does not fit stands in :func:`more`."""
+    """The row above the picture; what does not fit goes into :func:`more`."""
     return drawer().container(
         key="control_row", horizontal=True, vertical_alignment="bottom", gap="small"
     )
 
 
 def more() -> DeltaGenerator:
-    """A button, inside the row, behind which the other controls stand one below the other."""
+    """A button in the row that opens the other controls, one below the other."""
     return st.popover("More", help="More settings of this picture")
 
 
 def pick_part(label: str = "", **look: Any) -> str:  # noqa: ANN401 - of the control: menu, width
-    """Which part of the page is shown, at first the first of those its record names."""
+    """Pick which part of the page is shown, by default the first one in its record."""
     page = opened()
     return controls.choice(
         page.part_key,
@@ -79,17 +79,17 @@ def pick_part(label: str = "", **look: Any) -> str:  # noqa: ANN401 - of the con
 
 
 def caption_row(text: str) -> DeltaGenerator:
-    """How to read the picture above (Markdown), in a row that has room for a button."""
+    """A caption on how to read the picture above (Markdown), in a row with room for a button."""
     row = st.container(horizontal=True, vertical_alignment="center")
     row.caption(text, width="stretch")
     return row
 
 
 def show_end(*mathematics: str, notes: Mapping[str, str] | None = None) -> None:
-    """The end of a page, one line: its mathematics, its sources, and its terms.
+    """The last line of a page: its mathematics, its sources, and its terms.
 
-    The mathematics (Markdown) is the block of that name among the page's words, unless it is given;
-    `notes` say by term what holds of the model on screen: see :func:`_meanings`.
+    By default the mathematics (Markdown) is the block of that name in the page's words; `notes`
+    add to a term what is true of the model on screen: see :func:`_meanings`.
     """
     words = opened().words
     if not mathematics and "mathematics" in words:
@@ -106,13 +106,13 @@ def show_end(*mathematics: str, notes: Mapping[str, str] | None = None) -> None:
 
 
 def _meanings(notes: Mapping[str, str]) -> dict[str, str]:
-    """What the page's terms mean, with the `notes`; an image has its own terms.
+    """The meanings of the page's terms, with `notes`; images have their own terms.
 
-    Terms that the page does not have come after its own.
+    Terms that are only in `notes` come last.
     """
     page = opened()
     terms = page.terms
-    if switch.modality() == "image":  # a patch is explained where a text has tokens
+    if switch.modality() == "image":  # patches are explained in place of tokens
         terms = (*page.image_terms, *(OF_IMAGES.get(term, term) for term in terms))
     return {
         term: " ".join(filter(None, (TERMS[term], notes.get(term))))
@@ -121,7 +121,7 @@ def _meanings(notes: Mapping[str, str]) -> dict[str, str]:
 
 
 def _link_to_head() -> None:
-    """Links to what other pages tell of the head on screen."""
+    """Links to what other pages say about the head on screen."""
     declared, state = controls.declared(), st.session_state
     several = state["heads"] if "heads" in declared else []
     layer = state["layer"] if "layer" in declared else ""
@@ -132,21 +132,21 @@ def _link_to_head() -> None:
         if len(several) == 1 and any(several)
         else ""
     )
-    # A corpus goes through the encoder alone.
+    # A corpus goes through the encoder only.
     is_decoder = "attention" in declared and state["attention"] != "encoder"
-    if is_decoder or not (layer.isdigit() and head.isdigit()):  # a mean is no head
+    if is_decoder or not (layer.isdigit() and head.isdigit()):  # a mean is not a head
         return
     reports = [("head", each, each.head_link, each.head_report) for each in PAGES]
     if "cell" in declared and len(state["cell"]) == 2:
         reports += [("pair", each, each.pair_link, each.pair_report) for each in PAGES]
-    for what, page, link, report in reports:
+    for subject, page, link, report in reports:
         is_shown = page == opened() and all(
             state.get(key, value) == value for key, value in report.items()
         )
         if link and switch.modality() in page.reports_on and not is_shown:
             st.button(
                 link.format(head=f"L{layer} H{head}"),
-                key=f"open_{what}_{page.name}",
+                key=f"open_{subject}_{page.name}",
                 type="tertiary",
                 help=page.question,
                 on_click=_open_report,

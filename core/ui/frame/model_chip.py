@@ -1,4 +1,4 @@
-"""The model, at the right end of the first row: its name, and behind it the choice and facts."""
+"""The model, at the right end of the first row: its name opens the choice and the facts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.vocabulary import listed
 if TYPE_CHECKING:
     from core.model import LoadedModel, Trace
 
-# Which way a model reads, for its group.
+# How models read, as the name of their group.
 READS: dict[Group, str] = {
     "encoder": "↔",
     "decoder": "→",
@@ -61,20 +61,20 @@ def draw() -> None:
 
 
 def _short(name: str) -> str:
-    """The end of a model's name, as Markdown shows it."""
+    """The last part of a model's name, escaped for Markdown."""
     end = name.rstrip("/").rsplit("/", 1)[-1].strip() or "Model"
     return escape(end if len(end) <= _MAX_NAME else f"{end[: _MAX_NAME - 1]}…")
 
 
 def _notice_missing_default(names: tuple[str, ...]) -> None:
-    """Say why another model is shown first; a visitor who picked it sees its refusal instead."""
+    """Say why another model is the default; a visitor who picked this one sees its refusal."""
     error = bundled_problem(CATALOG[0])
     if error is not None and CATALOG[0].name in names and st.session_state["model"] != error.name:
         notice(" ".join(explain_error(error)))
 
 
 def show_model_facts_later(trace: Trace, load: Callable[[], LoadedModel]) -> None:
-    """Show a default model's facts once it is here; until then, what its trace says."""
+    """Show a default model's facts once it is loaded; until then, what its trace says."""
     spec = find_entry(trace.model) or CATALOG[0]
     layers, heads, _, dim = trace.shape
     words = (
@@ -107,12 +107,12 @@ def show_model_facts(model: LoadedModel) -> None:
             f" {_DEVICES[model.device]}"
         )
         if model.depth is not None and model.depth > model.layers:
-            which = (
+            labels = (
                 f": {listed(model.layer_labels)}"
                 if model.layer_labels
                 else "; here they count from 1"
             )
-            st.caption(f"Only {model.layers} of its {model.depth} layers attend{which}.")
+            st.caption(f"Only {model.layers} of its {model.depth} layers attend{labels}.")
         coarse = "" if model.number_type == "float32" else f" in {model.number_type}"
         st.caption(
             f"**Numbers checked{coarse}** (error below {_next_power(model.probe_error)})",
@@ -127,7 +127,7 @@ def _next_power(error: float) -> str:
 
 
 def _describe_heads(model: LoadedModel) -> str:
-    """How many layers, heads and dims; an encoder-decoder has them in both its parts."""
+    """The numbers of layers, heads and dimensions; for an encoder-decoder, those of both parts."""
     parts = []
     for attention_type in (
         ("encoder", "decoder") if model.is_encoder_decoder else model.attention_types
@@ -140,7 +140,7 @@ def _describe_heads(model: LoadedModel) -> str:
 
 
 def _describe_check(model: LoadedModel) -> str:
-    """What the number beside the model is, and what was found on the way."""
+    """What the number beside the model means, and what the check found."""
     return _words(
         "check",
         of_images=model.sees_images,
@@ -153,10 +153,10 @@ def _describe_check(model: LoadedModel) -> str:
 
 @cache
 def _model_label(name: str) -> str:
-    """A model of the catalogue by how it reads and, if it is not here, what it would take.
+    """The label of a catalogue model: how it reads and, if not downloaded, what it would take.
 
-    As it was when somebody first looked: a browser answers with the label that it was shown, and
-    one that has changed meanwhile would be taken for a name that was typed.
+    Cached from the first time: a browser answers with the label it was shown, and a label that has
+    changed since would be taken for a typed name.
     """
     spec = find_entry(name)
     if spec is None:

@@ -1,7 +1,7 @@
-"""Text or image: what a page shows the attention of, and the ways from the one to the other.
+"""Text or image: which one a page shows the attention of, and how to switch between them.
 
-A page opens with what its section is for. An image stays where a button leads on: that of "Same
-view of this image", or one that opens a head elsewhere.
+A page opens with what its section is for. A button keeps the image: that of "Same view of this
+image", or one that opens a head on another page.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ KEY = "input"
 _READS: tuple[Modality, ...] = ("text", "image")
 _SAME_VIEW = "same_view"
 _PAGE, _BEFORE, _PLACES = "_page_of_input", "_input_before", "_place_of_input"
-_PLACE = ("model", "layer", "head", "heads")  # controls of which texts and images have their own
+_PLACE = ("model", "layer", "head", "heads")  # controls with separate values for texts and images
 
 
 def modality() -> Modality:
-    """What this run shows the attention of."""
+    """Whether this run shows the attention of a text or an image."""
     return cast("Modality", st.session_state[KEY])
 
 
 def decide(page: Page, *, by_button: bool) -> None:
     """Decide what this run shows: what the link asks for, else what the page is for.
 
-    Where a button has led on to the page, it is what was shown before, if the page can show it.
+    If a button led to the page, it is what was shown before, provided the page can show it.
     """
     state = st.session_state
     if state.get(_PAGE) != page.name and not by_button:
         state.pop(KEY, None)
     state[_PAGE] = page.name
     offered = list(filter(offers, _READS)) or ["text"]
-    here = [each for each in page.modalities if each in offered]
-    controls.choice(KEY, here or offered, subject="This page shows", optional=True)
+    possible = [each for each in page.modalities if each in offered]
+    controls.choice(KEY, possible or offered, subject="This page shows", optional=True)
     _change_place(modality())
 
 
 def offers(each: Modality) -> bool:
-    """Whether this site offers this visitor a model that reads it."""
+    """Whether this site offers this visitor a model that reads this modality."""
     granted = access(each)
     return bool(granted.names) or granted.free_text
 
@@ -55,8 +55,8 @@ def show(each: Modality) -> None:
 
 
 def offer_other_pages(page: Page, on_open: Callable[[str], None]) -> None:
-    """Buttons that show the image on a page for texts and images, and a text on this one again."""
-    if modality() != "image":  # a text stays in its field on the way to any page
+    """Buttons that show the image on another page for both, or go back to a text on this one."""
+    if modality() != "image":  # a text is in its field on every page anyway
         return
     if "text" in page.modalities and offers("text"):
         st.button("Text instead", key="show_text_instead", on_click=show, args=("text",))
@@ -71,7 +71,7 @@ def offer_other_pages(page: Page, on_open: Callable[[str], None]) -> None:
 
 
 def _change_place(now: Modality) -> None:
-    """Bring back the model, the layer and the heads of the last text, or of the last image."""
+    """Restore the model, the layer and the heads of the last text, or of the last image."""
     state = st.session_state
     before = state.get(_BEFORE, now)
     if before != now:

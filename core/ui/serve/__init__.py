@@ -1,1 +1,1 @@
-"""What a deployed site needs: who visits, what they may use, limits, and turns."""
+"""What a deployed site needs: who is visiting, what they may use, limits, and turns."""

@@ -1,7 +1,7 @@
 """What this visitor may use, decided before a model is loaded.
 
-Models are cached by name for all visitors, so the name given to the cache must say everything: a
-catalogue name, a hub id, or the absolute path of a folder. Only :func:`resolve` makes such a name.
+Models are cached by name for all visitors, so the cache key must be unambiguous: a catalogue name,
+a hub id, or the absolute path of a folder. Only :func:`resolve` makes such a name.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from core.ui.serve.deployment import is_on, megabytes, setting
 from core.vocabulary import Modality
 
 DOWNLOAD_MB = 2_500.0  # the largest download for a visitor; Qwen2.5-0.5B takes 1,000
-PUBLIC_SECONDS = 600.0  # for which a model that was public counts as such
+PUBLIC_SECONDS = 600.0  # for which a model found to be public still counts as public
 _HUB_ID = re.compile(r"\w[\w.-]{0,95}(/\w[\w.-]{0,95})?", re.ASCII)
 _FOLDER_STARTS = ("/", ".", "~", "\\")  # of folders in the operator's list
 _ANY_OTHER_MODEL = "To use any other model, run the app on your own machine."
@@ -39,7 +39,7 @@ class Access:
 
     Attributes
     ----------
-    names : the models in the box.
+    names : the models listed in the box.
     any_hub_id : whether any other model on the hub may be named.
     any_folder : whether any folder on this machine may be named.
     folders : folders on this machine whose subfolders may be named.
@@ -52,16 +52,16 @@ class Access:
 
     @property
     def free_text(self) -> bool:
-        """Whether a visitor may type something that is not in the box."""
+        """Whether a visitor may type a name that is not in the box."""
         return self.any_hub_id or self.any_folder or bool(self.folders)
 
 
 def access(modality: Modality = "text") -> Access:
-    """What the visitor of this run may use to see the attention of a text, or of an image.
+    """What this run's visitor may use, for texts or for images.
 
     The operator's settings apply to everybody. Without any, a visitor at this machine may use
-    everything, others only the bundled models. Any folder is open to a visitor at this machine who
-    may use any hub id; for others, only those below the operator's folders.
+    everything, others only the bundled models. A visitor at this machine who may use any hub id
+    may also open any folder; others only folders below the operator's.
     """
     is_here = visitor.is_on_this_machine()
     names, any_hub_id = read_offer(setting("MODELS") or "", modality)
@@ -80,10 +80,10 @@ def _catalogue(modality: Modality) -> tuple[str, ...]:
 def read_offer(setting: str, modality: Modality = "text") -> tuple[tuple[str, ...], bool]:
     """Read the operator's comma-separated list: names of models, and whether to allow any hub id.
 
-    Of the catalogue's models only those stay that read texts, or images.
+    Catalogue models that do not read this modality are dropped.
 
-    ``catalogue`` stands for every model in the catalogue, ``any`` for those and any hub id; both
-    may stand among names, in upper or lower case. Everything else is a name.
+    ``catalogue`` means every model in the catalogue, ``any`` these and any hub id; both may be
+    mixed with names, in upper or lower case. Everything else is a name.
     """
     words = [word.strip() for word in setting.split(",")]
     names: list[str] = []
@@ -96,7 +96,7 @@ def read_offer(setting: str, modality: Modality = "text") -> tuple[tuple[str, ..
 
 
 def first_offered(modality: Modality = "text") -> str:
-    """The model shown when a link names none; "" where this site offers none that `modality` it."""
+    """The model shown when a link names none; "" if this site offers none for this modality."""
     names, default = access(modality).names, catalog.default_model(modality)
     return default if default in names else next(iter(names), "")
 
@@ -107,11 +107,11 @@ def resolve(name: str, modality: Modality = "text") -> str:
     Raises
     ------
     NotOfferedError
-        The visitor may not. For a name that reads like a folder the message is always the same, and
-        the disk is not searched for it.
+        The visitor may not use it. For a name that looks like a folder the message is always the
+        same, and the disk is not searched for it.
     ModelError
-        There is no such folder, for a visitor who may know; or the model is in this machine's
-        cache, and the hub does not show it to everybody.
+        There is no such folder (if the visitor may know that), or the model is in this machine's
+        cache but is not public on the hub.
     """
     granted = access(modality)
     spec = find_entry(name)
@@ -134,22 +134,22 @@ def resolve(name: str, modality: Modality = "text") -> str:
 
 @st.cache_resource(max_entries=256, ttl=PUBLIC_SECONDS, show_spinner=False)
 def _check_public(repo: str) -> None:
-    """Raise what the hub says without a token: the cache may hold a private model."""
+    """Raise the hub's error without a token, if any: the cache may hold a private model."""
     hub.look_up(repo, token=False)
 
 
 def hub_token() -> bool | None:
-    """The token for this visitor's requests to the hub: None for the operator's, False for none."""
+    """The token for this visitor's hub requests: None for the operator's, False for none."""
     return None if is_on("HUB_TOKEN") or visitor.is_on_this_machine() else False
 
 
 def max_download_mb() -> float | None:
-    """The largest model that this visitor may download, in MB; None for any."""
+    """The largest model that this visitor may download, in MB; None for no limit."""
     return None if visitor.is_on_this_machine() else megabytes("DOWNLOAD_MB", DOWNLOAD_MB)
 
 
 def box_help(granted: Access) -> str:
-    """Help for the model box: what may be picked and typed."""
+    """The help text of the model box: what may be picked and typed."""
     if not granted.free_text:
         return f"This site offers these models. {_ANY_OTHER_MODEL} {_SIGNS}"
     typed = ["any Hugging Face id (owner/name)"] if granted.any_hub_id else []
@@ -163,11 +163,11 @@ def box_help(granted: Access) -> str:
 def _resolve_below(name: str, roots: tuple[str, ...]) -> str | None:
     """`name` with links followed, if it lies below one of the operator's folders.
 
-    Nothing outside them is looked at: the paths are compared as text before links are followed.
+    Nothing outside them is accessed: paths are compared as text before links are followed.
     """
     if not roots or not Path(name).is_absolute() or "\0" in name:
         return None
-    path = Path(os.path.normpath(name))  # resolves ".." without looking at the disk
+    path = Path(os.path.normpath(name))  # resolves ".." without touching the disk
     for root in (Path(root.strip()).absolute() for root in roots):
         real_root = root.resolve()
         if not any(map(path.is_relative_to, (root, real_root))):

@@ -1,4 +1,4 @@
-"""What the operator of a deployment has decided, in the environment or the secrets; its process.
+"""The operator's settings, from the environment or the secrets; and the server's process.
 
 ``MODELS``: what visitors may use; ``FOLDERS``: folders whose models they may open; ``HUB_TOKEN``:
 "1" sends the operator's token with their requests to the model hub; ``DOWNLOAD_MB``: the largest
@@ -20,14 +20,14 @@ from starlette.formparsers import MultiPartParser
 from streamlit import runtime
 from streamlit.runtime import Runtime, RuntimeState
 
-DESCRIPTORS = 8192  # enough for 2,700 visits in two minutes; the system may allow fewer
+DESCRIPTORS = 8192  # enough for 2,700 visits in two minutes; the system may limit it further
 _YES = frozenset({"1", "true", "yes", "on"})
 
 
 def setting(name: str) -> str | None:
     """The value of a setting such as ``MODELS`` (``HEADSCOPE_MODELS``); None if it is not set.
 
-    The environment comes before the secrets.
+    The environment takes precedence over the secrets.
     """
     full = f"HEADSCOPE_{name}"
     if (value := os.environ.get(full)) is not None:
@@ -53,10 +53,10 @@ def megabytes(name: str, default: float) -> float:
 
 
 def prepare_process() -> None:
-    """Prepare the process of the app; call before PyTorch is imported. Safe to repeat.
+    """Prepare the app's process; call before PyTorch is imported. Safe to repeat.
 
-    Threads that wait for each other sleep: OpenMP's wait by spinning, and where others use the
-    processors too, as visitors do, a pass through a small model takes five to ten times as long.
+    Waiting threads sleep: OpenMP's default is to spin, and when other visitors also use the CPUs,
+    that makes a forward pass of a small model five to ten times slower.
     Uploads stay in memory: Starlette's parser would write large ones to a temporary file.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -72,9 +72,9 @@ def _prepare_server(server: Runtime) -> None:
 
 
 def allow_descriptors() -> None:
-    """Let this process have `DESCRIPTORS` files open, or as many as the system allows it.
+    """Let this process open `DESCRIPTORS` files, or as many as the system allows.
 
-    Streamlit keeps three of each visit for two minutes. Not on Windows, which has no such limit.
+    Streamlit keeps three per visit for two minutes. Does nothing on Windows, which has no limit.
     """
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
@@ -86,9 +86,9 @@ def allow_descriptors() -> None:
 
 
 def _end_at_once(server: Runtime) -> None:
-    """End the process of a server that has stopped, with status 0, though threads still work.
+    """End the process of a stopped server with status 0, even if threads are still working.
 
-    As Python ends it takes those away; one that comes back from torch then aborts.
+    Python kills them as it exits, and one that then returns from torch aborts the process.
     """
     works = any(thread.daemon for thread in threading.enumerate())  # such as the first load
     if works and server.state is RuntimeState.STOPPED:

@@ -1,4 +1,4 @@
-"""Download a model while its visitor waits: in turn, with progress, stopped when they leave."""
+"""Download a model while its visitor waits: one at a time, with progress, until they leave."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from core.model.opening.catalog import find_entry
 from core.ui.serve.access import hub_token, max_download_mb, resolve
 from core.ui.serve.long_work import Shared, bar_with_cancel, long_work
 
-_now: Shared[tuple[hub.HubModel, int] | None] = Shared(None)  # the model, and its bytes so far
+_now: Shared[tuple[hub.HubModel, int] | None] = Shared(None)  # the model, and the bytes so far
 
 
 def fetch_model(name: str) -> None:
-    """Download a model under a progress bar, after the one that another visitor waits for.
+    """Download a model under a progress bar, after any that another visitor is waiting for.
 
-    Every step of the bar shows that somebody is waiting: when the visitor leaves, Streamlit ends
+    Each step of the bar checks that the visitor is still there: when they leave, Streamlit ends
     this run at the next step, and the download with it.
 
-    Raises ModelError when it is not offered, too large for the site or the disk, or interrupted.
+    Raises ModelError if it is not offered, too large for the site or the disk, or interrupted.
     """
     spec = find_entry(resolve(name))
     try:
@@ -36,7 +36,7 @@ def fetch_model(name: str) -> None:
 
 
 def _progress(mine: hub.HubModel) -> tuple[float, str]:
-    """The share of the bar, and its label."""
+    """The bar's share and its label."""
     model, arrived = _now.kept or (mine, 0)
     megabytes = f"{_megabytes(arrived)} of {_megabytes(model.size)} MB"
     if model != mine:

@@ -1,4 +1,4 @@
-"""Long work: a few page runs at a time, progress with Cancel, and once for all who ask."""
+"""Long work: few page runs at a time, progress with Cancel, and results shared by visitors."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ import streamlit as st
 if TYPE_CHECKING:
     from core.model.opening.load import Phase
 
-MAX_INSIDE = 4  # page runs; more would only wait for each other, and take memory meanwhile
-MAX_WAIT_SECONDS = 2.0  # after this a run goes on, however many are inside
+MAX_INSIDE = 4  # page runs; more would only wait for each other, and take up memory
+MAX_WAIT_SECONDS = 2.0  # after this a run starts, however many are inside
 _door = threading.BoundedSemaphore(MAX_INSIDE)
-_run = threading.local()  # `is_inside`: whether the run of this thread has one of the places
+_run = threading.local()  # `is_inside`: whether this thread's run holds one of the places
 
 
 def _leave() -> bool:
-    """Give the place back; whether there was one."""
+    """Release the place; returns whether there was one."""
     was_inside = getattr(_run, "is_inside", False)
     _run.is_inside = False
     if was_inside:
@@ -34,7 +34,7 @@ def _leave() -> bool:
 
 @contextmanager
 def page_run() -> Iterator[None]:
-    """Enclose a page run: wait while enough others are inside."""
+    """A context for a page run, which waits while enough others are inside."""
     _run.is_inside = _door.acquire(timeout=MAX_WAIT_SECONDS)
     try:
         yield
@@ -44,36 +44,36 @@ def page_run() -> Iterator[None]:
 
 @contextmanager
 def long_work() -> Iterator[None]:
-    """Enclose long work within a page run: it does not count as inside meanwhile."""
+    """A context for long work in a page run, which does not count as inside meanwhile."""
     was_inside = _leave()
     try:
         yield
     finally:
-        if was_inside:  # it has waited enough, so it does not wait again
+        if was_inside:  # without waiting: it has waited enough
             _run.is_inside = _door.acquire(blocking=False)
 
 
-POLL_SECONDS = 0.3  # between two looks whether a visitor who waits has left
+POLL_SECONDS = 0.3  # between checks whether a waiting visitor has left
 MAX_TWINS = 2  # untrained twins alive at once, each as large as its model
 Value = TypeVar("Value")
-# Encloses the life of an untrained twin, which waits while so many others are alive.
+# Held during the life of an untrained twin, which waits while so many others are alive.
 room_for_twin = threading.BoundedSemaphore(MAX_TWINS)
 
 
 @dataclass(eq=False)
 class Shared(Generic[Value]):
-    """A place for what all visitors share, and the turn to fill it."""
+    """A slot for what all visitors share, and the turn to fill it."""
 
     kept: Value
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
     def turn(self, waiting: Callable[[], object]) -> Iterator[None]:
-        """Enclose the work; within, look first whether another has done it.
+        """A context for the work; inside it, first check whether someone else has done it.
 
-        Whoever has the turn and fails or leaves gives it to one of those that wait. Meanwhile these
-        call `waiting`, which may raise: touching a bar does when its visitor has left. It must not
-        give way, as the one who works does: the door would close for each who waits.
+        A run that fails or leaves passes the turn to one of the waiting runs. These call `waiting`,
+        which may raise: updating a bar does when its visitor has left. It must not enter
+        `long_work`, as the working run does: `_door` would close for every run that waits.
         """
         while not self._turn.acquire(timeout=POLL_SECONDS):
             waiting()
@@ -83,23 +83,23 @@ class Shared(Generic[Value]):
             self._turn.release()
 
 
-UPDATE_SECONDS = 0.3  # between two moves of a bar; at each of them Streamlit also notices Cancel
+UPDATE_SECONDS = 0.3  # between updates of a bar; at each one Streamlit also notices Cancel
 
 
 class ProgressBar:
-    """A progress bar with words, or what else `move` draws of a share and words."""
+    """A progress bar with words, or whatever `move` draws from a share and words."""
 
     def __init__(self, move: Callable[[float, str], object]) -> None:
         self._move = move
         self._moved = time.perf_counter()
 
     def show(self, share: float, words: str) -> None:
-        """Move it; a click of the visitor may end the run here."""
+        """Update the bar; a click by the visitor may end the run here."""
         self._move(min(1.0, share), words)
         self._moved = time.perf_counter()
 
     def step(self, share: float, words: str) -> None:
-        """Call between two steps of long work: moves it now and then."""
+        """Call after each step of long work: updates the bar now and then."""
         if time.perf_counter() - self._moved > UPDATE_SECONDS:
             self.show(share, words)
 
@@ -108,7 +108,7 @@ class ProgressBar:
 def bar_with_cancel(
     key: str, on_cancel: Callable[..., None] | None = None, *arguments: object, tip: str = ""
 ) -> Iterator[ProgressBar]:
-    """A bar that is gone when all is done or has failed, beside a button that ends the run."""
+    """A progress bar beside a Cancel button, removed when the work is done or has failed."""
     slot = st.empty()
     with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
         bar = ProgressBar(st.progress(0.0).progress)
@@ -125,10 +125,10 @@ Loaded = TypeVar("Loaded")
 
 
 class FirstLoad(Generic[Loaded]):
-    """One load, and what it has come to; safe for use by any thread.
+    """One load and its progress; safe to use from any thread.
 
-    The thread draws nothing and knows no visitor: whoever waits looks at `stage` and draws. What
-    was loaded is held until :meth:`take` hands it over, and no longer.
+    Its thread draws nothing and knows no visitor: waiting runs read `stage` and draw. The result is
+    held only until :meth:`take` hands it over.
     """
 
     def __init__(self) -> None:
@@ -140,14 +140,14 @@ class FirstLoad(Generic[Loaded]):
 
     @property
     def is_ready(self) -> bool:
-        """Whether nobody has to wait: it has ended, well or not, and what it gave is in use."""
+        """Whether nobody has to wait: it has succeeded or failed, or its result is in use."""
         future = self._future
         if future is not None:
             return future.done()
         return self._taken is not None and self._taken() is not None
 
     def begin(self, load: Callable[[Callable[[Phase], None]], Loaded], delay: float = 0.0) -> None:
-        """Start unless it is under way; `load` is told whom to tell each stage that it reaches.
+        """Start unless it is running; `load` gets a function to report each stage to.
 
         It begins after `delay` seconds, or sooner when another call asks for less.
         """
@@ -165,7 +165,7 @@ class FirstLoad(Generic[Loaded]):
             ).start()
 
     def wait(self, seconds: float) -> bool:
-        """Wait at most so long; whether it has ended, well or not, or was never under way."""
+        """Wait at most this long; whether it has succeeded or failed, or was never started."""
         future = self._future
         if future is not None:
             with suppress(NotYetError):
@@ -173,7 +173,7 @@ class FirstLoad(Generic[Loaded]):
         return future is None or future.done()
 
     def take(self) -> Loaded:
-        """What was loaded, once it is there. Raises what the load raised; the next begins anew."""
+        """Wait for and return the result, or raise the load's error; the next load is a new one."""
         future = self._future
         if future is None:
             raise RuntimeError("nothing is being loaded")
@@ -195,7 +195,7 @@ class FirstLoad(Generic[Loaded]):
         self._wanted.wait(delay)
         try:
             loaded = load(self._reach)
-        except BaseException as error:  # noqa: BLE001 - whoever takes it is told
+        except BaseException as error:  # noqa: BLE001 - `take` raises it
             future.set_exception(error)
         else:
             future.set_result(loaded)

@@ -1,4 +1,4 @@
-"""Whether the visitor sits at the machine that runs the app, and how other machines reach it."""
+"""Whether the visitor is at the machine that runs the app, and how other machines reach it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 # What proxies, tunnels and content networks add; no browser sends these.
 _PROXIED = re.compile("forwarded|ip$|^(via|cdn-|cf-|x-original-|x-envoy-|x-remote-|x-amzn-trace-)")
-_HOST = re.compile(r"(localhost|[\d.]+|\[[\da-f:.]+\])(:\d{1,5})?", re.ASCII)  # of this machine
+_HOST = re.compile(r"(localhost|[\d.]+|\[[\da-f:.]+\])(:\d{1,5})?", re.ASCII)  # this machine
 
 
 def is_on_this_machine() -> bool:
-    """Whether the visitor of this run sits at this machine; False if nothing is known."""
+    """Whether this run's visitor is at this machine; False if unknown."""
     return is_local_visitor(*connection())
 
 
 def connection() -> tuple[str | None, list[tuple[str, str]]]:
-    """The address at the other end of this run's connection, if known, and its first headers."""
+    """The remote address of this run's connection, if known, and its initial headers."""
     context = get_script_run_ctx()
     if context is None or not runtime.exists():
         return None, []
@@ -35,16 +35,16 @@ def connection() -> tuple[str | None, list[tuple[str, str]]]:
 
 
 def is_local_visitor(ip: str | None, headers: Iterable[tuple[str, str]]) -> bool:
-    """Whether everything about a connection says that the visitor is at this machine.
+    """Whether everything about a connection indicates that the visitor is at this machine.
 
     The other end must be a loopback address, the address bar must say `localhost` or a loopback
     number (``Host``), the page must come from the same place and port (``Origin``, if present), and
     no proxy may have left a trace. Browsers always send ``Origin``, which gives away a proxy that
-    sets its own ``Host``, a foreign name that was pointed at this machine, and a page that another
+    sets its own ``Host``, a foreign name that resolves to this machine, and a page that another
     program here serves on another port.
 
-    A program that forges headers behind a proxy on this machine that leaves no trace passes, so a
-    site behind a proxy must say what it offers with HEADSCOPE_MODELS.
+    Forged headers that come through a proxy on this machine that leaves no trace do pass, so a site
+    behind a proxy must set HEADSCOPE_MODELS.
     """
     values: dict[str, list[str]] = {}
     for name, value in headers:
@@ -66,7 +66,7 @@ def is_local_visitor(ip: str | None, headers: Iterable[tuple[str, str]]) -> bool
 
 
 def is_loopback(name: str) -> bool:
-    """Whether `localhost` or a number, such as 127.0.0.1 or [::1], stands for this machine."""
+    """Whether a name is `localhost` or a loopback number, such as 127.0.0.1 or [::1]."""
     try:
         address = ip_address(name.strip("[]"))
     except ValueError:
@@ -76,10 +76,10 @@ def is_loopback(name: str) -> bool:
 
 
 def address_for_others(netloc: str) -> str:
-    """`netloc` ("localhost:8501") with this machine's address in its network instead of its own.
+    """`netloc` ("localhost:8501") with this machine's network address as its host.
 
-    Unchanged where it is no loopback address, where the server listens to this machine only, and
-    where the machine is in no network.
+    Unchanged if it is not a loopback address, if the server listens only to this machine, or if
+    the machine is in no network.
     """
     host, colon, port = netloc.rpartition(":") if netloc.count(":") == 1 else (netloc, "", "")
     if not is_loopback(host) or is_loopback(config.get_option("server.address") or ""):

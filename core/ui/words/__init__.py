@@ -1,1 +1,1 @@
-"""What several pages say: names and definitions of head patterns, and the formulas of attention."""
+"""Words that several pages share: names and definitions of head patterns, and formulas."""

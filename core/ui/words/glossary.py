@@ -1,4 +1,4 @@
-"""The terms of the pages and the sources that they follow, as the files beside this have them."""
+"""The pages' terms and their sources, read from the files beside this one."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Reference(NamedTuple):
     authors: str
     year: str
     title: str
-    published: str  # and the part that is meant
+    published: str  # with the part that is meant
     where: str
 
     @property
     def entry(self) -> str:
-        """A line of the list (Markdown); the address is text, as it may open in no browser here."""
+        """A line of the list (Markdown); the address is plain text, since it may not open here."""
         return f"{self.authors} ({self.year}). *{self.title}*. {self.published}. `{self.where}`"
 
 

@@ -1,4 +1,4 @@
-"""What pages call things that are not theirs alone: tokens and scores."""
+"""Words for tokens and scores that several pages share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from core.model.trace import Trace
 
 
 def hide_special(trace: Trace) -> str:
-    """The label of the switch; "" where there are none to hide."""
+    """The label of the switch; "" if there are no special tokens to hide."""
     names = trace.input.specials
     return f"Hide {names}" if names else ""
 

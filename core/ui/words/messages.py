@@ -1,4 +1,4 @@
-"""How pages report errors, limits and odd links."""
+"""How pages report errors, limits and bad links."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _SLOT, _BOX, _NOTICES = "_notice_slot", "_notice_box", "_notices"
 _KEPT = "_kept_notices"
 _MAX_QUOTE = 60  # characters
-_MAX_UNKNOWN = 5  # words that a message names
+_MAX_UNKNOWN = 5  # words that a message lists
 _words = Prose(__file__)
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:])")
 
 
 def quote(text: str) -> str:
-    """`text` as inline code, so that no Markdown, HTML, TeX or emoji code in it takes effect."""
+    """`text` as inline code, so that Markdown, HTML, TeX or emoji codes in it have no effect."""
     flat = " ".join(text.split()) or " "
     if len(flat) > _MAX_QUOTE:
         flat = flat[: _MAX_QUOTE - 1] + "…"
@@ -37,19 +37,19 @@ def quote(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """`text` with every character that means something in Markdown escaped."""
+    """`text` with every character that is special in Markdown escaped."""
     return _MARKDOWN.sub(r"\\\1", text)
 
 
 def start_notices() -> None:
-    """Forget the notices of the previous run, but for those it kept, and where they stood."""
+    """Forget the previous run's notices, except those it kept, and their place."""
     st.session_state.pop(_SLOT, None)
     st.session_state.pop(_BOX, None)
     st.session_state[_NOTICES] = st.session_state.pop(_KEPT, [])
 
 
 def run_again() -> NoReturn:
-    """Draw the page once more, with the notices of this run: a link is read in the first one."""
+    """Rerun the page but keep this run's notices: only the first run reads the link."""
     st.session_state[_KEPT] = st.session_state[_NOTICES]
     st.rerun()
 
@@ -61,17 +61,17 @@ def place_notices() -> None:
 
 
 def above_page() -> DeltaGenerator:
-    """The place of what may or may not stand above a page: notices, a model that loads, limits.
+    """The place for what may appear above a page: notices, a loading model, limits.
 
-    All below keeps its position in Streamlit's tree. Where positions move from one run to the next,
-    the browser draws widgets anew, and sends the values that they had before a pick.
+    With it, all below keeps its position in Streamlit's tree. When positions change between runs,
+    the browser redraws widgets, and sends the values that they had before a pick.
     """
     place: DeltaGenerator = st.session_state[_SLOT]
     return place
 
 
 def notice(text: str) -> None:
-    """Point out something odd at the top of the page (Markdown; quote what people typed)."""
+    """Show a note at the top of the page (Markdown; quote what people typed)."""
     if text not in st.session_state[_NOTICES]:
         st.session_state[_NOTICES].append(text)
     _draw_notices()
@@ -88,7 +88,7 @@ def _draw_notices() -> None:
 
 
 def show_model_error(error: ModelError) -> None:
-    """What is wrong, and what to do."""
+    """Show what is wrong, and what to do."""
     st.error("\n\n".join(explain_error(error)))
 
 
@@ -99,7 +99,7 @@ def explain_error(error: ModelError) -> tuple[str, str]:
 
 
 def show_stand_in(error: ModelError, model: LoadedModel) -> None:
-    """That another model is shown than was asked for, why, and how to get that one."""
+    """Say that another model is shown than the requested one, why, and how to get that one."""
     spec, (problem, advice) = find_entry(model.name), explain_error(error)
     st.warning(
         _words(
@@ -115,8 +115,8 @@ def show_stand_in(error: ModelError, model: LoadedModel) -> None:
 
 
 def show_trace_limits(trace: Trace) -> None:
-    """Say how much of the text was cut, which of its words are special tokens to the model, and
-    which its vocabulary lacks.
+    """Say how much of the text was cut, which of its words are special tokens for the model, and
+    which ones its vocabulary lacks.
     """
     if trace.cut_characters or trace.dropped:
         words = _words(
@@ -134,8 +134,8 @@ def show_trace_limits(trace: Trace) -> None:
 
 
 def _explain_unknown(tokens: Sequence[Token]) -> str:
-    """What the model sees of words that its vocabulary lacks (Markdown)."""
+    """What the model sees instead of words that its vocabulary lacks (Markdown)."""
     typed = list(dict.fromkeys(quote(token.display) for token in tokens))
-    shown, more = typed[:_MAX_UNKNOWN], len(typed) - _MAX_UNKNOWN
-    names = in_a_row([*shown, f"{more} more"] if more > 0 else shown)
+    first, more = typed[:_MAX_UNKNOWN], len(typed) - _MAX_UNKNOWN
+    names = in_a_row([*first, f"{more} more"] if more > 0 else first)
     return _words("unknown_words", names=names, seen=quote(tokens[0].text))

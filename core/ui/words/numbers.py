@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 
 def number(value: float, form: str = ".2f", missing: str = "not defined") -> str:
-    """A number with a true minus sign, or what stands for one that is not finite."""
+    """A number with a true minus sign; `missing` if it is not finite."""
     return format(value, form).replace("-", "−") if math.isfinite(value) else missing
 
 
 def in_a_row(parts: Sequence[str]) -> str:
-    """The parts as a sentence lists them.
+    """The parts joined as in a sentence.
 
     >>> in_a_row(["a", "b", "c"])
     'a, b and c'

@@ -1,4 +1,4 @@
-"""The pages: one record each, ``core/screens/<page>/page.toml`` or ``heads/<page>.page.toml``."""
+"""The pages, one record each: ``core/screens/<page>/page.toml`` or ``heads/<page>.page.toml``."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from core.vocabulary import Modality
 
 _SCREENS = Path(__file__).parents[2] / "screens"
 OPENED = "_opened_page"  # in the session: the name of the page of this run
-GO_TO = "_page_to_open"  # in the session: of the page of the next run
-_GONE = {"another size of the image": ["side"]}  # from all pages
-LinkParameters = Mapping[str, str]  # parameters of an address
+GO_TO = "_page_to_open"  # in the session: the name of the page of the next run
+_GONE = {"another size of the image": ["side"]}  # gone from all pages
+LinkParameters = Mapping[str, str]  # of an address
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Part:
 
     Attributes
     ----------
-    title : what people pick.
-    modalities : what it can show the attention of, of what the page can.
+    title : its name in the menu.
+    modalities : those of the page's modalities that it can show.
     visits : links that together show every control of the part; for tests and the table of links.
     """
 
@@ -43,36 +43,36 @@ class Page:
 
     Attributes
     ----------
-    python : lines that go on from a `trace`, with fields `text`, `layer`, `head`.
-    order : of the menu, over all sections; with gaps, so that a page fits between two.
-    section : where it stands in the menu.
-    question : what it answers (Markdown).
-    terms, references : words that it explains, and what it follows, by their names in
-        ``glossary.toml`` and ``references.toml``; `image_terms` come first where an image is shown.
-    menu_title : what the menu calls it, if not by its title.
-    of_image : the question where an image is shown, if it is another one.
+    python : lines of code that continue from a `trace`, with fields `text`, `layer`, `head`.
+    order : in the menu, over all sections; with gaps, so that new pages fit in between.
+    section : the section of the menu.
+    question : the question that it answers (Markdown).
+    terms, references : terms that it explains, and its sources, by their names in
+        ``glossary.toml`` and ``references.toml``; for an image `image_terms` come first.
+    menu_title : its name in the menu, if not the title.
+    of_image : the question for an image, if it differs.
     modalities : what it can show the attention of; it opens with the first.
-    instead : of a page for one of the two, the page that comes nearest for the other.
-    searches : whether its first row is a search, and not a text or an image.
-    head_link : how other pages call what this one tells of a head, with a field `head`; empty where
-        it tells no more than they do. It `reports_on` what is shown.
+    instead : for a page with one modality, the nearest page for the other.
+    searches : whether its first row is a search, not a text or an image.
+    head_link : the label of other pages' links to what this one says about a head, with a field
+        `head`; empty if it says no more than they do. It `reports_on` these modalities.
     head_report : the controls that show it.
-    pair_link, pair_report : the same of the pair of tokens that is held in a head.
-    needs_model : whether a trace is too little to draw it.
-    shows_cross : whether it can show cross attention, whose keys are other tokens than its queries.
+    pair_link, pair_report : the same for the pair of tokens that is pinned in a head.
+    needs_model : whether drawing it takes the model, not just a trace.
+    shows_cross : whether it can show cross attention, whose key tokens are not its query tokens.
     part_key : the control that chooses a part.
-    parts : by their names in links, or their titles alone; a page may have none.
+    parts : keyed by their names in links, or just their titles; a page may have none.
     examples : settings worth seeing, each with a `title`, a `sentence` and the `state` of controls.
-        What some `find` (:mod:`core.ui.examples`) sets layer and head; others are for some `kinds`
-        of input alone, or where the control that they `need` offers what they set.
-    reset_except : the controls that its examples leave as they are, while they reset all others;
-        None where an example sets only what it names.
-    visits : as of a part, for a page without parts.
-    quick : parameters with which the page is quick to open; for tests.
-    joined : pages that have become a part of this one, by their names: the `link` parameters that
-        their links stand for, where these do not have them, and new names of `parts`.
-    gone : what links asked for that the page no longer has, in words, and what stood in them: a
-        parameter, or a regular expression of ``parameter=value``.
+        Some have a `find` (see :mod:`core.ui.presets`) that sets layer and head; others apply only
+        to some `kinds` of input, or if the control that they `need` offers what they set.
+    reset_except : the controls that its examples do not reset, while they reset all others;
+        None if an example sets only what it names.
+    visits : as for a part, for a page without parts.
+    quick : parameters with which the page opens quickly; for tests.
+    joined : former pages that are now part of this one, by name: the `link` parameters to add to
+        their links, unless these have them, and new names of `parts`.
+    gone : what links could ask for that the page no longer has, in words, with its patterns: a
+        parameter, or a regular expression for ``parameter=value``.
     """
 
     name: str
@@ -107,23 +107,23 @@ class Page:
 
     @property
     def path(self) -> str:
-        """The file, relative to app.py."""
+        """The path of the file, relative to app.py."""
         return f"pages/{self.name}.py"
 
     @property
     def words(self) -> Prose:
-        """What it says: the blocks of ``words.md`` beside its record."""
+        """Its words: the blocks of ``words.md`` beside its record."""
         return Prose(str(_SCREENS / self.name / "page.toml"))
 
     @property
     def in_menu(self) -> str:
-        """What the menu calls it."""
+        """Its name in the menu."""
         return self.menu_title or self.title
 
     def parts_of(self, modality: str) -> dict[str, str]:
-        """The titles of the parts that show texts, or images, by their names in links."""
-        shown = ((name, part) for name, part in self.parts.items() if modality in part.modalities)
-        return {name: part.title for name, part in shown}
+        """The titles of the parts that show this modality, by their names in links."""
+        fitting = ((name, part) for name, part in self.parts.items() if modality in part.modalities)
+        return {name: part.title for name, part in fitting}
 
 
 def _read(path: Path) -> Page:
@@ -152,20 +152,20 @@ _BY_NAME = {page.name: page for page in PAGES}
 
 
 def find_page(name: str) -> Page:
-    """The page of that name. Raises KeyError for a name that is not registered."""
+    """The page of this name. Raises KeyError if it is not registered."""
     return _BY_NAME[name]
 
 
 def opened() -> Page:
-    """The page of this run."""
+    """The page that this run shows."""
     return find_page(st.session_state[OPENED])
 
 
 def note_opened(page: Page) -> None:
-    """From now on the run is this page's."""
+    """Note that this run shows this page."""
     st.session_state[OPENED] = page.name
 
 
 def go_to(name: str) -> None:
-    """Open that page before the next run draws anything; for callbacks, which cannot switch."""
+    """Open that page before the next run draws anything; for callbacks, which cannot do so."""
     st.session_state[GO_TO] = name

@@ -1,4 +1,4 @@
-"""What pages call head patterns and their scores, and say of a head that follows one."""
+"""Names of head patterns and their scores, and sentences about heads that follow them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from core.model.trace import Trace
 
 @dataclass(frozen=True)
 class Words:
-    """The words for one pattern; what is left out follows from `title` and `where`.
+    """The words for one pattern; those left out follow from `title` and `where`.
 
     Attributes
     ----------
     title : of the pattern.
     short : the heading of a narrow column.
-    where : attention goes, after "to" and "on": "the token before".
+    where : where attention goes, to follow "to" and "on": "the token before".
     score : the title of its score.
     highlight : its title in the model view.
-    gives : what a head with the score {} does, after the head's name.
+    gives : what a head with the score {} does, to follow the head's name.
     evident : the same on one text.
-    rule : what the model view looks for in a head, {} being the threshold.
-    missing : why a score has no number, if that is the text's doing; a sentence.
+    rule : what the model view looks for in a head; {} is the threshold.
+    missing : why there is no score, if the text is the reason; a sentence.
     """
 
     title: str
@@ -55,7 +55,7 @@ class Words:
 
 _FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 PATTERN_WORDS: Mapping[str, Words] = {name: Words(**each) for name, each in _FILE["text"].items()}
-# Of the patches of an image; what is not here has no meaning for them.
+# For patches of an image; patterns not listed here do not apply to them.
 _OF_PATCHES = {name: Words(**each) for name, each in _FILE["patches"].items()}
 _TOP_LEFT = Words(**_FILE["top_left"])
 
@@ -67,7 +67,7 @@ PATTERN_NAMES = {name: PATTERN_WORDS[name].title for name in NAMING} | {
 
 
 def words_for(trace: Trace) -> Mapping[str, Words]:
-    """The words for each pattern, by its name: of a text, or of an image."""
+    """The words for each pattern, by its name, for a text or an image."""
     if trace.input.has_words:
         return PATTERN_WORDS
     own = {**PATTERN_WORDS, **_OF_PATCHES}
@@ -78,7 +78,7 @@ def words_for(trace: Trace) -> Mapping[str, Words]:
 
 
 def pattern_names(trace: Trace) -> Mapping[str, str]:
-    """What patterns are called, by their names in links."""
+    """The titles of patterns, by their names in links."""
     words = words_for(trace)
     return PATTERN_NAMES | {name: words[name].title for name in PATTERN_NAMES if name in words}
 
@@ -90,13 +90,13 @@ def score_words(trace: Trace) -> Mapping[str, Words]:
 
 
 def score_names(trace: Trace) -> Mapping[str, str]:
-    """What scores are called, by their columns of the table."""
+    """The titles of scores, by their columns of the table."""
     names = {name: each.score for name, each in score_words(trace).items()}
     return {"class": "head pattern", **names}
 
 
 def highlight_names(trace: Trace) -> Mapping[str, str]:
-    """What the model view can highlight, by its name in links; no more than means something."""
+    """What the model view can highlight, by its name in links; only patterns that apply."""
     words = words_for(trace)
     return {"none": "nothing"} | {
         link: words[pattern.name].highlight
@@ -106,10 +106,10 @@ def highlight_names(trace: Trace) -> Mapping[str, str]:
 
 
 def has_meaning(trace: Trace, pattern: Pattern) -> bool:
-    """Whether a pattern can be looked for.
+    """Whether a pattern applies to this trace.
 
-    In cross attention, one of the key tokens alone; in an image, one that patches can have.
+    In cross attention it must be about key tokens alone; in an image, one that patches can have.
     """
-    kind = trace.input.kind  # what a pattern must be for it
-    there = pattern.keys is None or any(map(pattern.keys, trace.tokens))
-    return {"text": True, "cross": pattern.across, "image": pattern.of_patches and there}[kind]
+    kind = trace.input.kind  # decides what a pattern must be
+    is_present = pattern.keys is None or any(map(pattern.keys, trace.tokens))
+    return {"text": True, "cross": pattern.across, "image": pattern.of_patches and is_present}[kind]

@@ -1,4 +1,4 @@
-"""Texts of screens, written in Markdown beside them, with named fields for what is measured."""
+"""Texts of screens, in Markdown files beside them, with named fields for measured values."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class Prose:
     r"""The blocks of a Markdown file: ``Prose(__file__)`` reads the ``words.md`` beside a module.
 
-    A block is what stands between ``{% block name %}`` and ``{% endblock %}``, a template of Jinja;
-    it is read when a text is first asked for. What fills its fields is Markdown: tokens go through
+    A block is what is between ``{% block name %}`` and ``{% endblock %}``, a Jinja template; the
+    file is read when a text is first needed. Fields are filled with Markdown: pass tokens through
     :func:`core.ui.words.messages.quote` first.
     """
 
@@ -23,10 +23,10 @@ class Prose:
         self.path = Path(module).with_name(name)
 
     def __call__(self, block: str, /, **fields: object) -> str:
-        """A block with its fields filled; one paragraph is one line.
+        """A block with its fields filled; each paragraph becomes one line.
 
-        Raises KeyError where the file has no such block, and jinja2.UndefinedError where a field
-        has no value.
+        Raises KeyError if the file has no such block, and jinja2.UndefinedError if a field has no
+        value.
         """
         template = _read(self.path)
         text = "".join(template.blocks[block](template.new_context(fields))).strip()
@@ -43,21 +43,21 @@ def _read(path: Path) -> Template:
 
 
 def fill_page(path: Path, /, **fields: object) -> str:
-    """A page of HTML with its fields filled: what people typed is escaped.
+    """An HTML page with its fields filled; what people typed is escaped.
 
-    Raises jinja2.UndefinedError where a field has no value.
+    Raises jinja2.UndefinedError if a field has no value.
     """
     return environment(html=True).from_string(path.read_text("utf-8")).render(fields)
 
 
 @cache
 def environment(*, html: bool = False) -> Environment:
-    """What texts are read with: a field without a value is an error; filters write numbers."""
-    from jinja2 import Environment, StrictUndefined  # no first picture needs it
+    """The template environment: a missing field is an error; filters format numbers."""
+    from jinja2 import Environment, StrictUndefined  # slow, and no first picture needs it
 
     from core.ui.words.numbers import number
     from core.vocabulary import percent
 
-    made = Environment(undefined=StrictUndefined, autoescape=html)  # noqa: S701 - else no HTML
-    made.filters |= {"number": number, "percent": percent}
-    return made
+    templates = Environment(undefined=StrictUndefined, autoescape=html)  # noqa: S701 - else no HTML
+    templates.filters |= {"number": number, "percent": percent}
+    return templates

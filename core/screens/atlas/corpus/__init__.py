@@ -1,1 +1,1 @@
-"""Which corpus an atlas is of, what it costs, how it is made, saved and opened."""
+"""The corpus of an atlas: how to choose it, and what building, saving and opening takes."""

@@ -1,4 +1,4 @@
-"""Making the atlas under a progress bar: what it will cost, and how far it is."""
+"""Build the atlas under a progress bar, after an estimate of its cost."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ from core.ui.serve.long_work import ProgressBar, bar_with_cancel, long_work
 from core.ui.words.messages import show_model_error
 from core.ui.words.prose import Prose
 
-BATCH_TOKENS = 512  # of a forward pass: 0.2 s of the bundled model
-_WAIT_SECONDS = 1.0  # between two looks of a visitor who waits for another's atlas
-_PART_TOKENS = 8_192  # run by length, so that there is little padding
+BATCH_TOKENS = 512  # in one forward pass: 0.2 s with the bundled model
+_WAIT_SECONDS = 1.0  # between checks while a visitor waits for someone else's atlas
+_PART_TOKENS = 8_192  # sorted by length before they run, so that there is little padding
 _PROJECTING = "Projecting the queries and keys of every head …"
 _PRESSED, _ASKED, _STOPPED = "_atlas_pressed", "_atlas_asked", "_atlas_stopped"
-_building = threading.BoundedSemaphore()  # two would only share the processors and the memory
+_building = threading.BoundedSemaphore()  # two at once would only compete for CPU and memory
 _words = Prose(__file__)
 
 
 def atlas_of_corpus(corpus: Material, budget: int) -> AtlasEntry:
-    """The atlas, from the cache or made now; ends the page while there is none."""
+    """The atlas, from the cache or built now; ends the page while there is none."""
     model = current_model()
     show_model_facts(model)
     note_corpus(model)
@@ -56,7 +56,7 @@ def atlas_of_corpus(corpus: Material, budget: int) -> AtlasEntry:
 
 
 def is_waiting(model_name: str, corpus: Material, budget: int) -> bool:
-    """Whether the atlas is still to be made, and the visitor has not pressed Cancel."""
+    """Whether the atlas still has to be built and the visitor has not pressed Cancel."""
     request = _request(model_name, corpus, budget)
     return find_atlas(request) is None and st.session_state.get(_STOPPED) != request
 
@@ -66,7 +66,7 @@ def _request(model_name: str, corpus: Material, budget: int) -> tuple[str, str]:
 
 
 def make_atlas(model: LoadedModel, corpus: Material, budget: int) -> AtlasEntry:
-    """The atlas of a model that is here; as :func:`atlas_of_corpus`."""
+    """Like :func:`atlas_of_corpus`, for a model that is already loaded."""
     request = _request(model.name, corpus, budget)
     state = st.session_state
     if state.pop(_PRESSED, False):
@@ -74,7 +74,7 @@ def make_atlas(model: LoadedModel, corpus: Material, budget: int) -> AtlasEntry:
         state.pop(_STOPPED, None)
     entry = find_atlas(request)
     if entry is None:
-        # Nothing that a visitor brings is tokenized or run before the button is pressed.
+        # A visitor's own texts are neither tokenized nor run before the button is pressed.
         if state.get(_STOPPED) == request or not (corpus.is_ours or state.get(_ASKED) == request):
             _offer(model, corpus, budget)
             controls.end_page()
@@ -88,7 +88,7 @@ def make_atlas(model: LoadedModel, corpus: Material, budget: int) -> AtlasEntry:
 
 
 def _offer(model: LoadedModel, corpus: Material, budget: int) -> None:
-    """An estimate of the cost, and a button if there is memory for it."""
+    """Show the estimated cost, and a button if there is enough memory."""
     if corpus.images:
         tokens, texts = plan_images(model, corpus).tokens, f"{len(corpus.texts)} images"
     else:
@@ -105,7 +105,7 @@ def _offer(model: LoadedModel, corpus: Material, budget: int) -> None:
         type="primary",
         key="atlas_build",
         on_click=st.session_state.update,
-        # not the request: it would miss a label chosen just before the press
+        # not the request, which would miss a label chosen just before the click
         kwargs={_PRESSED: True},
     )
 
@@ -113,15 +113,15 @@ def _offer(model: LoadedModel, corpus: Material, budget: int) -> None:
 def _make(
     model: LoadedModel, corpus: Material, budget: int, request: tuple[str, str]
 ) -> AtlasEntry:
-    """Make the atlas, or wait while another visitor makes one; a click ends it anywhere."""
+    """Build the atlas, or wait while another visitor builds one; any click interrupts it."""
     stopped = {_STOPPED: request}
     with bar_with_cancel("atlas_cancel", st.session_state.update, stopped) as bar:
         bar.show(0.0, "Counting the tokens of the corpus …")
         while not _building.acquire(timeout=_WAIT_SECONDS):
             bar.show(0.0, "Another atlas is being built on this server …")
         try:
-            if (made := find_atlas(request)) is not None:  # by another visitor meanwhile
-                return made
+            if (existing := find_atlas(request)) is not None:  # by another visitor meanwhile
+                return existing
             plan = _choose(model, corpus, budget, bar)
             store = _trace(plan, model, corpus, bar)
             bar.show(1.0, _PROJECTING)
@@ -132,7 +132,7 @@ def _make(
 
 
 def _choose(model: LoadedModel, corpus: Material, budget: int, bar: ProgressBar) -> Chosen:
-    """Plan which texts fit the budget, tokenized a few at a time; a click may end it."""
+    """Tokenize texts a few at a time until the budget is full; a click may interrupt it."""
     if corpus.images:
         return plan_images(model, corpus)
 
@@ -144,9 +144,9 @@ def _choose(model: LoadedModel, corpus: Material, budget: int, bar: ProgressBar)
 
 
 def _trace(plan: Chosen, model: LoadedModel, corpus: Material, bar: ProgressBar) -> MemoryStore:
-    """Run the texts; a click ends it between two sentences.
+    """Run the texts; a click interrupts it between two sentences.
 
-    Ends the page if there is no memory for it, or no token.
+    Ends the page if there is too little memory, or no token.
     """
     store, cost = MemoryStore(), cost_of(model, plan.tokens)
     if refusal := take_memory(cost):
@@ -172,11 +172,11 @@ def _trace(plan: Chosen, model: LoadedModel, corpus: Material, bar: ProgressBar)
 
 
 def _traces(model: LoadedModel, corpus: Material, chunk: Chunk) -> Iterator[tuple[int, Trace]]:
-    """The traces of the texts or images of a piece, each with its place in the corpus."""
+    """The traces of the texts or images in a chunk, each with its index in the corpus."""
     places = [row.number for row in chunk.rows]
     if corpus.images:
         traces = traced(model, corpus, places)
     else:
-        own, most = [corpus.texts[place] for place in places], cache.MAX_TOKENS
-        traces = trace_by_length(model, own, batch_tokens=BATCH_TOKENS, max_tokens=most)
+        texts, max_tokens = [corpus.texts[place] for place in places], cache.MAX_TOKENS
+        traces = trace_by_length(model, texts, batch_tokens=BATCH_TOKENS, max_tokens=max_tokens)
     return ((places[index], trace) for index, trace in traces)

@@ -1,4 +1,4 @@
-"""The atlases of all visitors, and what one will cost before it is made."""
+"""The atlases of all visitors, and an estimate of what a new one will cost."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from core.model.memory import available_bytes
 from core.vocabulary import Stage
 
 if TYPE_CHECKING:
-    from core.atlas.source import Source  # plainly, it would lengthen the longest chain of imports
+    from core.atlas.source import Source  # else the longest import chain grows
 
 
-# One of 5,000 tokens of the bundled model takes 76 MB: 46 of vectors, 30 of points. The server
-# takes 0.65 GB without any and should stay under 1 GB.
+# With the bundled model, 5,000 tokens take 76 MB: 46 for vectors, 30 for points. The server takes
+# 0.65 GB without an atlas and should stay under 1 GB.
 MAX_ATLASES = 3
 _turn = threading.Lock()
 
 
 @dataclass(eq=False)
 class LayoutJob:
-    """All heads, one after the other; `touched` is when somebody last looked."""
+    """Lays out all heads, one after the other; `touched` is when a visitor last looked."""
 
     projection: Projection
     stage: Stage
@@ -40,21 +40,21 @@ class LayoutJob:
 
     @property
     def running(self) -> bool:
-        """Whether more heads are coming."""
+        """Whether heads are still to come."""
         return self.done < self.total and not self.error and not self.stop.is_set()
 
 
 @dataclass(eq=False)
 class AtlasEntry:
-    """An atlas, and what is slow to draw of it.
+    """An atlas, with the parts of its pictures that are slow to compute.
 
     Attributes
     ----------
-    source : of the points.
-    plan : the texts it is made of; None for one that was opened.
-    size : its memory in bytes, as it was estimated before it was made.
-    layouts : by projection, stage, layer, head and maximum of tokens.
-    jobs : the threads that lay out all heads, by projection and stage.
+    source : where the points come from.
+    plan : the texts it was built from; None for one that was opened.
+    size : its memory in bytes, as estimated before it was built.
+    layouts : keyed by projection, stage, layer, head and maximum number of tokens.
+    jobs : the threads that lay out all heads, keyed by projection and stage.
     """
 
     source: Source
@@ -65,18 +65,18 @@ class AtlasEntry:
 
     @property
     def atlas(self) -> Atlas:
-        """What of it is in memory: all, or the sample of a folder."""
+        """The part that is in memory: all of it, or a sample of one opened from a folder."""
         return self.source.sample
 
 
 @st.cache_resource(show_spinner=False)
 def atlas_entries() -> OrderedDict[tuple[str, str], AtlasEntry]:
-    """The last atlases of this server, by model and corpus (or by file); the last used is last."""
+    """Recent atlases of this server by model and corpus (or file); the last used comes last."""
     return OrderedDict()
 
 
 def find_atlas(key: tuple[str, str]) -> AtlasEntry | None:
-    """The atlas of a model and a corpus (or of a file), if it is here."""
+    """The atlas of a model and a corpus (or of a file), if it is in memory."""
     entries = atlas_entries()
     with _turn:
         if key in entries:
@@ -85,7 +85,7 @@ def find_atlas(key: tuple[str, str]) -> AtlasEntry | None:
 
 
 def keep_atlas(key: tuple[str, str], entry: AtlasEntry) -> AtlasEntry:
-    """Keep one; of more than `MAX_ATLASES` the least recently used go."""
+    """Keep an atlas; beyond `MAX_ATLASES` the least recently used are dropped."""
     entries = atlas_entries()
     with _turn:
         entries[key] = entry
@@ -99,22 +99,22 @@ _POINT_BYTES = 3 * 3 * 4 + 4  # three stages of three components, and the norm
 
 
 def cost_of(model: LoadedModel, tokens: int) -> int:
-    """The bytes of memory that an atlas of this many tokens takes."""
+    """The memory, in bytes, that an atlas of this many tokens takes."""
     vectors = 4 * model.layers * (model.heads + model.kv_heads) * model.dim
     return tokens * (vectors + 2 * model.layers * model.heads * _POINT_BYTES)
 
 
 def too_large(cost: int) -> str:
-    """A sentence if that much memory is not available, else an empty text. Drops no atlas."""
+    """A message if that much memory is not available, else an empty string. Drops no atlas."""
     free = available_bytes()
-    others = sum(entry.size for entry in [*atlas_entries().values()])  # which may have to go
+    others = sum(entry.size for entry in [*atlas_entries().values()])  # they could be dropped
     if cost <= _USABLE_SHARE * (free + others):
         return ""
     return f"Only {free / 1e6:,.0f} MB are free: take fewer tokens."
 
 
 def take_memory(cost: int) -> str:
-    """As `too_large`; if there is room, drops as many older atlases as it takes."""
+    """Like `too_large`, but if there is room, drop as many older atlases as necessary."""
     refusal, entries = too_large(cost), atlas_entries()
     while not refusal and entries and cost > _USABLE_SHARE * available_bytes():
         entries.popitem(last=False)

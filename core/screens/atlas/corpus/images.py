@@ -1,4 +1,4 @@
-"""Which images an atlas is made of: the sample images, or a visitor's own files."""
+"""The images for an atlas: the sample images, or a visitor's own files."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from core.ui import controls
 from core.ui.cache import remembered
 from core.ui.words.messages import escape, quote
 
-MAX_IMAGES, MAX_MB = 100, 20  # files of a visitor, and the size of one
-_BATCH_IMAGES = 4  # of a forward pass
-_CHECKED = "_atlas_images_checked"  # of files that were opened once: why not, or nothing
+MAX_IMAGES, MAX_MB = 100, 20  # how many files a visitor may bring, and the size of each
+_BATCH_IMAGES = 4  # in one forward pass
+_CHECKED = "_atlas_images_checked"  # by file: why it could not be opened, or empty
 
 
 def images_of(source: str) -> Material:
@@ -31,7 +31,7 @@ def images_of(source: str) -> Material:
 
 
 def plan_images(model: LoadedModel, corpus: Material) -> Chosen:
-    """All of them: an image has as many tokens as any other."""
+    """Plan to use all of them: every image has the same number of tokens."""
     tokens = model.vision.tokens() if model.vision is not None else 0
     count = len(corpus.texts)
     return Chosen(tuple(range(count)), (tokens,) * count, count)
@@ -40,7 +40,7 @@ def plan_images(model: LoadedModel, corpus: Material) -> Chosen:
 def traced(
     model: LoadedModel, corpus: Material, places: Sequence[int]
 ) -> Iterator[tuple[int, Trace]]:
-    """The trace of each image with its place among `places`; one batch in memory at a time."""
+    """Each image's trace and its index in `places`; one batch in memory at a time."""
     yield from enumerate(
         trace_images(model, (corpus.images[place]() for place in places), _BATCH_IMAGES)
     )
@@ -85,7 +85,7 @@ def _own() -> Material:
 
 
 def _that_open(files: Sequence[UploadedFile]) -> list[UploadedFile]:
-    """The files that are images, opened once to know; the others are named with the reason."""
+    """The files that open as images, each tried once; names the others with the reason."""
     with st.spinner("Looking at the images …"):
         problems = [
             remembered(_CHECKED, file.file_id, partial(_why_not, file), MAX_IMAGES)
@@ -99,7 +99,7 @@ def _that_open(files: Sequence[UploadedFile]) -> list[UploadedFile]:
 
 
 def _why_not(file: UploadedFile) -> str:
-    """Why the file is no image that can be shown (Markdown); empty where it is one."""
+    """Why the file cannot be shown as an image (Markdown); empty if it can."""
     try:
         open_image(file.getvalue())
     except ModelError as error:

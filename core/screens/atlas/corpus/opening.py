@@ -1,4 +1,4 @@
-"""Opening an atlas that the site has prepared, and what any atlas is made of."""
+"""Open an atlas that the site has prepared, and describe any atlas."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _words = Prose(__file__)
 
 
 def open_entry(picked: str, budget: int, settings: DeltaGenerator) -> AtlasEntry:
-    """The atlas of what was picked, made or opened; ends the page while there is none."""
+    """The picked atlas, built or opened; ends the page while there is none."""
     if picked == PREPARED:
         offered = prepared_atlases()
         with settings:
@@ -42,9 +42,9 @@ def open_entry(picked: str, budget: int, settings: DeltaGenerator) -> AtlasEntry
 
 
 def _open(folder: Path, title: str) -> AtlasEntry:
-    """The atlas in a folder; ends the page with a message where that cannot be opened."""
+    """The atlas in a folder; ends the page with a message if it cannot be opened."""
     try:
-        # Opened once for all, until it changes on the disk.
+        # Opened once for all visitors, until it changes on disk.
         known = (folder / ATLAS).lstat()
         key = "", f"prepared {title} {known.st_mtime_ns} {known.st_size}"
         entry = find_atlas(key)
@@ -60,7 +60,7 @@ def _open(folder: Path, title: str) -> AtlasEntry:
 
 
 def show_about(entry: AtlasEntry) -> None:
-    """What the atlas is made of: model, size, and what was left out."""
+    """Show what the atlas contains: model, size, and what was left out."""
     st.caption(describe_atlas(entry))
 
 
@@ -83,15 +83,15 @@ def describe_atlas(entry: AtlasEntry) -> str:
 
 
 def _count(atlas: Atlas, name: str) -> int:
-    """A number in the settings, which come from a file that anybody may have written."""
+    """A number from the settings, which come from an untrusted file."""
     value = atlas.settings.get(name, 0)
     return value if isinstance(value, int) and value > 0 else 0
 
 
 def _end_unless_shown(atlas: Atlas) -> None:
-    """An atlas of images is shown among images, one of texts among texts; else the page ends."""
-    wanted: Modality = "text" if atlas.images is None else "image"
-    if switch.modality() != wanted:
-        st.info(f"This is an atlas of {wanted}s.")
-        st.button("Show it", key="show_atlas", type="primary", on_click=switch.show, args=(wanted,))
+    """End the page if an atlas of images is opened in text mode, or the reverse."""
+    kind: Modality = "text" if atlas.images is None else "image"
+    if switch.modality() != kind:
+        st.info(f"This is an atlas of {kind}s.")
+        st.button("Show it", key="show_atlas", type="primary", on_click=switch.show, args=(kind,))
         controls.end_page()

@@ -1,4 +1,4 @@
-"""Which corpus the atlas is made of: the built-in sample, pasted lines, a file."""
+"""The corpus for the atlas: the built-in sample, pasted lines, or a file."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from core.ui.serve.deployment import setting
 from core.ui.words.messages import escape, quote
 from core.ui.words.prose import Prose
 
-PREPARED = "prepared"  # among the corpora, and the parameter of links
-_MAX_NAMES = 500  # of them in the menu
+PREPARED = "prepared"  # its name in the menu of corpora, and the link parameter
+_MAX_NAMES = 500  # prepared atlases in the menu
 CORPORA = {
     "sample": "Sample corpus",
     "lines": "Your lines",
@@ -44,24 +44,24 @@ CORPORA = {
 }
 IMAGE_CORPORA = {"box": "Sample images", "own": "Your images"}
 MIN_TOKENS, MAX_TOKENS, DEFAULT_TOKENS, STEP = 1_000, 50_000, 5_000, 1_000
-# Tables of files, and as much for the texts in them and in pasted lines: no click reads them again.
+# Tables read from files, and as many corpora: no click reads them again.
 _CORPORA_BYTES, _MAX_CORPORA = 30 * 10**6, 200
-_MAX_PASTED = 1_000_000  # characters: the browser sends them again with every click
-_LABEL = "label"  # the column of a table that has labels, for colours
+_MAX_PASTED = 1_000_000  # characters: the browser resends them with every click
+_LABEL = "label"  # the table column that holds labels, for colours
 _DIGEST = "_atlas_file_digest"
 _words = Prose(__file__)
 
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """Texts to make an atlas of, or images, whose names are the texts.
+    """Texts to build an atlas from, or images, whose names are the texts.
 
     Attributes
     ----------
-    texts, labels : one of each, or no label at all.
-    digest : identifies them.
-    images : of each image, what opens it; none for texts.
-    is_ours : it comes with the app, so an atlas of it is made without being asked for.
+    texts, labels : one label per text, or no labels at all.
+    digest : identifies the content.
+    images : one opener per image; none for texts.
+    is_ours : whether it comes with the app; then the atlas is built without asking.
     """
 
     texts: tuple[str, ...]
@@ -72,21 +72,21 @@ class Material:
 
 
 def max_tokens() -> int:
-    """The largest budget, which a deployment may lower (HEADSCOPE_TOKENS)."""
-    given = setting("TOKENS") or ""
-    wanted = int(given) if given.isdigit() else MAX_TOKENS
-    return max(MIN_TOKENS, min(MAX_TOKENS, wanted // STEP * STEP))
+    """The largest token budget, which a deployment may lower (HEADSCOPE_TOKENS)."""
+    text = setting("TOKENS") or ""
+    limit = int(text) if text.isdigit() else MAX_TOKENS
+    return max(MIN_TOKENS, min(MAX_TOKENS, limit // STEP * STEP))
 
 
 def shows_images() -> bool:
-    """Whether the page is of images, which have corpora, parts and settings of their own."""
+    """Whether the page shows images, which have their own corpora, parts and settings."""
     return switch.modality() == "image"
 
 
 def pick_corpus() -> tuple[str, int]:
-    """Which kind of corpus, and how many tokens of it; drawn one below the other.
+    """The kind of corpus and the token budget; the controls are drawn one below the other.
 
-    Of images all are used: each has as many tokens as the model makes of it.
+    Images have no budget: all are used.
     """
     prepared = {PREPARED: "A prepared atlas"} if prepared_atlases() else {}
     if shows_images():
@@ -95,8 +95,8 @@ def pick_corpus() -> tuple[str, int]:
         return source, MAX_TOKENS
     high, low = max_tokens(), MIN_TOKENS
     default = min(DEFAULT_TOKENS, high)
-    asked = controls.number("budget", low, high, default)
-    st.session_state["budget"] = asked // STEP * STEP
+    requested = controls.number("budget", low, high, default)
+    st.session_state["budget"] = requested // STEP * STEP
     source = controls.choice("corpus", CORPORA | prepared, "Corpus", subject="The corpora are")
     budget = controls.number(
         "budget",
@@ -115,12 +115,11 @@ def pick_corpus() -> tuple[str, int]:
 def prepared_atlases() -> dict[str, Path]:
     """The folders in HEADSCOPE_ATLASES, by name.
 
-    Only what is listed there can be opened: a link can name nothing else, and links on the disk are
-    not followed.
+    Only these can be opened: a link can name nothing else, and symbolic links are not followed.
     """
-    given = (setting("ATLASES") or "").strip()
+    root = (setting("ATLASES") or "").strip()
     folders = dict[str, Path]()
-    with suppress(OSError), os.scandir(given) as entries:
+    with suppress(OSError), os.scandir(root) as entries:
         for entry in entries:
             named = entry.name.endswith(FOLDER) and not entry.name.startswith(".")
             if named and entry.is_dir(follow_symlinks=False):
@@ -187,7 +186,7 @@ def _uploaded() -> Material | None:
 
 @functools.cache
 def _remembering(read: Callable[..., Any], spinner: str | bool) -> Callable[..., Any]:
-    """`read`, once for each first argument; made late: Streamlit warns where no server runs."""
+    """`read`, cached by its first argument. No decorator: Streamlit warns where no server runs."""
     remember = st.cache_data(
         max_entries=_MAX_CORPORA, max_size=_CORPORA_BYTES, show_spinner=spinner
     )
@@ -195,7 +194,7 @@ def _remembering(read: Callable[..., Any], spinner: str | bool) -> Callable[...,
 
 
 def _table_once(key: str, _file: UploadedFile) -> CorpusTable | str:  # noqa: ARG001 - the key
-    """The file as a table, or why it is not one; read once and not at every click."""
+    """The file as a table, or why it is not one; read once, not at every click."""
     try:
         return read_table(_file.getvalue(), _file.name)
     except CorpusFileError as error:
@@ -207,7 +206,7 @@ def _table_once(key: str, _file: UploadedFile) -> CorpusTable | str:  # noqa: AR
 
 
 def _pick_columns(table: CorpusTable) -> tuple[str, str | None]:
-    """Which columns hold the texts, and the labels if one is called so."""
+    """The texts column, picked in a menu, and the labels column if the table has one."""
     columns = list(table.columns)
     if len(columns) < 2:
         return columns[0], None
@@ -218,7 +217,7 @@ def _pick_columns(table: CorpusTable) -> tuple[str, str | None]:
 
 
 def _corpus_once(
-    key: str,  # noqa: ARG001 - all that `_read` depends on, without half surrogates
+    key: str,  # noqa: ARG001 - all that `_read` depends on, without lone surrogates
     _read: Callable[[], Texts],
 ) -> tuple[Material, tuple[str, ...]]:
     """The corpus, and notes on it."""
@@ -228,7 +227,7 @@ def _corpus_once(
 
 
 def _noted_corpus(key: str, read: Callable[[], Texts]) -> Material:
-    """The corpus that `read` gives, read once for each `key`, with its notes on the page."""
+    """The corpus that `read` returns, read once per `key`; shows its notes on the page."""
     corpus, notes = _remembering(_corpus_once, spinner=False)(key, read)
     for note in notes:
         st.caption(escape(note))
@@ -236,7 +235,7 @@ def _noted_corpus(key: str, read: Callable[[], Texts]) -> Material:
 
 
 def file_digest(file: UploadedFile) -> str:
-    """The digest of a file's content, computed once: the same for all who upload it."""
+    """The digest of a file's content, computed once; equal files have equal digests."""
     file.seek(0)
     return remembered(
         _DIGEST, file.file_id, lambda: hashlib.file_digest(file, "sha256").hexdigest()

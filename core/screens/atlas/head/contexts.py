@@ -1,4 +1,4 @@
-"""Contexts of a head from every tenth of its strength: the strongest alone would mislead."""
+"""Contexts of a head from every decile of its strength: the strongest alone would mislead."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from core.ui.words.messages import show_model_error
 from core.ui.words.prose import Prose
 
 _SAMPLE, _DRAWN = "_atlas_contexts_sample", "_atlas_contexts_drawn"
-_MAX_DRAWN = 8  # heads whose contexts are kept: stepping back and forth runs nothing again
+_MAX_DRAWN = 8  # heads whose contexts are cached, so that stepping back and forth reruns nothing
 PER_DECILE = 2
 _words = Prose(__file__)
 
 
 def show_contexts_of_head(screen: Screen) -> None:
-    """The contexts of the head on screen; or why there are none."""
+    """Show the contexts of the head on screen, or why there are none."""
     st.header(f"Contexts of {screen.name}", anchor=False)
     model = model_of(screen.atlas)
     if model is None:
@@ -63,7 +63,7 @@ def show_contexts_of_head(screen: Screen) -> None:
 
 
 def _sample(atlas: Atlas, model: LoadedModel) -> Contexts | None:
-    """The contexts of all heads in some sentences; None if the atlas has other tokens."""
+    """The contexts of all heads in a sample of sentences; None if the atlas's tokens differ."""
     sentences = draw_sentences(atlas)
     parts: list[Contexts] = []
     slot = st.empty()
@@ -81,14 +81,14 @@ def _progress(done: int, count: int) -> str:
 
 
 def _groups(screen: Screen, model: LoadedModel, contexts: Contexts) -> Sequence[ContextGroup]:
-    """The drawn contexts with their attention, run again for the head on screen."""
+    """The contexts to draw with their attention, rerun for the head on screen."""
     head = screen.layer, screen.head
     deciles = draw_deciles(contexts.strength[head], PER_DECILE)
-    wanted = sorted({int(contexts.sentence[i]) for each in deciles for i in each.drawn})
+    sentences = sorted({int(contexts.sentence[i]) for each in deciles for i in each.drawn})
     with st.spinner(f"Drawing contexts of {screen.name} …"):
         rows = {
             sentence: (trace.attention(*head), [token.display for token in trace.tokens])
-            for sentence, trace in traces_of(screen.atlas, model, wanted)
+            for sentence, trace in traces_of(screen.atlas, model, sentences)
         }
     return [_group(each, contexts, head, rows) for each in deciles]
 
@@ -96,12 +96,12 @@ def _groups(screen: Screen, model: LoadedModel, contexts: Contexts) -> Sequence[
 def _group(
     decile: Decile, contexts: Contexts, head: tuple[int, int], rows: dict[int, Any]
 ) -> ContextGroup:
-    shown = []
+    examples = []
     for i in decile.drawn:
         sentence, query = int(contexts.sentence[i]), int(contexts.position[i])
         attention, tokens = rows[sentence]
         key = int(contexts.key[(*head, i)])
-        shown.append(Context(tokens, attention[query], query, key, sentence + 1))
+        examples.append(Context(tokens, attention[query], query, key, sentence + 1))
     low, high = number(decile.low), number(decile.high)
     title = _words("decile", number=decile.number, low=low, high=high, contexts=decile.size)
-    return ContextGroup(title, shown)
+    return ContextGroup(title, examples)

@@ -1,4 +1,4 @@
-"""The sentence or image of a token of the atlas, and what the head on screen attends to in it."""
+"""The sentence or image that a token of the atlas is from, and what the head attends to there."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OTHER_TOKENS = "The model now splits these sentences into different tokens than 
 
 
 def show_sentence(screen: Screen, token: int) -> Trace | None:
-    """The sentence with the token, and a head view of it if the model is available.
+    """Show the token's sentence, and a head view of it if the model is available.
 
     Returns the model's trace of the sentence; None, with a message, if it is not available.
     """
@@ -73,9 +73,9 @@ def sentence_lines(
 
     Parameters
     ----------
-    trace : of that sentence.
+    trace : the model's trace of that sentence.
     picked : the token, as an index into the atlas.
-    tokens : those that are drawn, ascending.
+    tokens : the tokens that are drawn, ascending.
 
     Returns
     -------
@@ -87,13 +87,13 @@ def sentence_lines(
     weights = trace.attention(screen.layer, screen.head).astype(np.float64)
     lines = strongest_lines(weights, KEYS_PER_QUERY)
     queries, keys = sentence[lines.queries], sentence[lines.keys]
-    drawn = np.isin(queries, tokens) & np.isin(keys, tokens)
-    ends = [np.searchsorted(tokens, each[drawn]) for each in (queries, keys)]
-    return np.column_stack([*ends, lines.weights[drawn]])
+    in_view = np.isin(queries, tokens) & np.isin(keys, tokens)
+    ends = [np.searchsorted(tokens, each[in_view]) for each in (queries, keys)]
+    return np.column_stack([*ends, lines.weights[in_view]])
 
 
 def model_of(atlas: Atlas) -> LoadedModel | None:
-    """The model, or None with a message: a saved atlas may name anything."""
+    """The model, or None with a message: a saved atlas may name any model."""
     try:
         modality: Modality = "text" if atlas.images is None else "image"
         model = cache.model(resolve(atlas.model, modality), modality)
@@ -120,7 +120,7 @@ def model_of(atlas: Atlas) -> LoadedModel | None:
 def traces_of(
     atlas: Atlas, model: LoadedModel, sentences: Sequence[int]
 ) -> Iterator[tuple[int, Trace]]:
-    """These sentences with their traces, short ones first, without those now split otherwise."""
+    """Sentences and their traces, shortest first; skips any that the model now splits otherwise."""
     texts = [atlas.sentences[i] for i in sentences]
     for place, trace in trace_by_length(model, texts, max_tokens=cache.MAX_TOKENS):
         if same_tokens(atlas, sentences[place], trace):
@@ -132,12 +132,12 @@ def same_tokens(atlas: Atlas, sentence: int, trace: Trace) -> bool:
     return len(trace.tokens) == len(atlas.tokens.of_sentence(sentence))
 
 
-_SEEN = "_atlas_image_seen"  # the last image that the model saw again, and its trace
+_SEEN = "_atlas_image_seen"  # the last image that was run again, and its trace
 _words = Prose(__file__)
 
 
 def show_image(screen: Screen, images: CorpusImages, token: int) -> Trace | None:
-    """The image under the attention of the token as a query, if the model is available.
+    """Show the image under the token's attention as a query, if the model is available.
 
     Returns the model's trace of the image; None, with a message, if it is not available.
     """
@@ -163,7 +163,7 @@ def show_image(screen: Screen, images: CorpusImages, token: int) -> Trace | None
 
 
 def _trace(atlas: Atlas, images: CorpusImages, model: LoadedModel, image: int) -> Trace | None:
-    """What the model makes of the very pixels it had, kept until another image is chosen."""
+    """The trace of exactly the same pixels, kept until another image is chosen."""
     try:
         trace = remembered(
             _SEEN, (ref(atlas), image), lambda: trace_patches(model, images.of_image(image))

@@ -1,4 +1,4 @@
-"""One head over the corpus: its cloud, what is chosen in it, and its files."""
+"""One head over the corpus: its cloud, the chosen token, and files to save."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ from core.atlas import Atlas
 from core.atlas.one_head import EMBEDDING_ATLAS, embedding_atlas_file
 from core.ui.downloads import Contents, offer_file
 
-MAX_DRAWN = 10_000  # tokens in the single view: twice as many points
+MAX_DRAWN = 10_000  # tokens in the single view, each of them two points
 _SEED = 0
 
 
 def show_head_cloud(screen: Screen) -> None:
-    """The cloud beside the sentence of the chosen token."""
+    """Show the cloud beside the sentence of the chosen token."""
     size = len(screen.atlas.tokens)
     picked = controls.number("token", 0, size, 0) - 1
     if picked >= size:  # chosen in a larger corpus
@@ -70,11 +70,11 @@ def show_head_cloud(screen: Screen) -> None:
 
 
 def _draw(screen: Screen, picked: int, trace: Trace | None) -> None:
-    """The cloud and its controls; or why it could not be laid out."""
+    """Draw the cloud and its controls, or say why it could not be laid out."""
     try:
         tokens, points, note = _points(screen, picked)
     except ProjectionError as error:
-        show_failed(str(error))  # any rerun tries again, so the button's does
+        show_failed(str(error))  # any rerun tries again, so the button needs no callback
         return
     atlas, head = screen.atlas, (screen.layer, screen.head)
     lines = None if trace is None else sentence_lines(screen, trace, picked, tokens)
@@ -104,7 +104,7 @@ def _draw(screen: Screen, picked: int, trace: Trace | None) -> None:
 
 
 def _points(screen: Screen, picked: int) -> tuple[Indices, Array, str]:
-    """The tokens that are drawn, their points, and a note on both."""
+    """The tokens to draw, their points, and a note on both."""
     atlas, head, stage = screen.atlas, (screen.layer, screen.head), screen.stage
     size = len(atlas.tokens)
     if screen.projection == "PCA":
@@ -125,21 +125,21 @@ def _sample(screen: Screen, picked: int) -> Indices:
     if size <= MAX_DRAWN:
         return np.arange(size)
     generator = np.random.default_rng(_SEED)
-    wanted = [generator.permutation(size)[:MAX_DRAWN]]
+    parts = [generator.permutation(size)[:MAX_DRAWN]]
     if picked >= 0:
-        wanted.append(columns.of_sentence(int(columns.sentence[picked])))
+        parts.append(columns.of_sentence(int(columns.sentence[picked])))
     if screen.search:
-        wanted.append(screen.search.matches.indices[: MAX_DRAWN // 4])
-    return np.unique(np.concatenate(wanted))[: 2 * MAX_DRAWN]
+        parts.append(screen.search.matches.indices[: MAX_DRAWN // 4])
+    return np.unique(np.concatenate(parts))[: 2 * MAX_DRAWN]
 
 
 def offer_points(screen: Screen, tokens: Indices, points: Array, export: Contents) -> None:
-    """A button for the points of the picture, of all tokens where all have a place in it."""
+    """Offer the picture's points as a file; all tokens, where all of them have points."""
     atlas = screen.atlas
     if screen.projection == "PCA":
         tokens = np.arange(len(atlas.tokens))
         components = atlas.points[screen.stage][screen.layer, screen.head]
-        points = components[:, :2].copy()  # not a view that keeps all heads
+        points = components[:, :2].copy()  # a copy: a view would keep all heads in memory
     offer_file(
         "Save as Parquet",
         partial(_file, ref(atlas), tokens, points, export.facts),
@@ -152,7 +152,7 @@ def offer_points(screen: Screen, tokens: Indices, points: Array, export: Content
 
 
 def _file(reference: ref[Atlas], tokens: Indices, points: Array, facts: Mapping[str, Any]) -> bytes:
-    """Made when the button is pressed, which must not keep an atlas that has been dropped."""
+    """The file, made on demand; a weak reference, so that the button keeps no dropped atlas."""
     atlas = reference()
     if atlas is None:
         raise LookupError("This atlas is no longer in memory: open the page again, then save it.")
