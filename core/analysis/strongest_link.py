@@ -72,7 +72,7 @@ def find_link(trace: Trace) -> FoundLink | None:
 def _most_lifted(
     trace: Trace, pairs: Bools, sink: float = np.inf, *, joins_words: bool
 ) -> FoundLink | None:
-    """The pair, (token, key token), with the largest lift in any head, and no more of a sink."""
+    """The most lifted of `pairs`, (token, key token), in any head; its key must not be a `sink`."""
     ordinary = np.array([not token.special for token in trace.tokens])
     best, found = 0.0, None
     for layer in range(trace.shape[0]) if pairs.any() else ():

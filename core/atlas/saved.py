@@ -76,8 +76,8 @@ def write_atlas(folder: Path, atlas: Atlas, parts: Iterable[CorpusTexts] = ()) -
 def open_large(folder: Path) -> Source:
     """The atlas in a folder; apart from its sample, nothing is read until it is needed.
 
-    Raises `RecordError` if it is no such folder, has a link in place of a file, or is damaged
-    where it is read at once; `OSError` if it cannot be read.
+    Raises `RecordError` if it is not an atlas folder, has a link in place of a file, or is damaged
+    in what is read immediately; `OSError` if it cannot be read.
     """
     if not stat.S_ISDIR(folder.lstat().st_mode):
         raise RecordError("The atlas is not a folder of its own.")

@@ -186,7 +186,7 @@ def _by_text(query: str) -> Callable[[Tables], tuple[Bools, int]]:
                 for match in exact.finditer(text)
             ]
         ).reshape(-1, 2)
-        # The sentences are laid one after the other, so that all tokens are compared at once.
+        # Sentences are concatenated, so that all tokens are compared at once.
         sentence, special, *ends = part.tokens("sentence", "special", "start", "end")
         own, sizes = _of_sentences(sentence, numbers)
         offsets = np.repeat(starts[:-1], sizes)

@@ -187,7 +187,7 @@ _OPTIONS: dict[str, Any] = {
 def open_tables(folder: Path, size: tuple[int, int]) -> tuple[FileTables, ...]:
     """The row groups of the tables in a folder, with this many tokens and sentences in total.
 
-    Raises `RecordError` if they are not such tables.
+    Raises `RecordError` if they are not the tables of an atlas.
     """
     counts = [_group_sizes(folder, name) for name in (TOKENS, SENTENCES)]
     if len(counts[0]) != len(counts[1]) or tuple(map(sum, counts)) != size:

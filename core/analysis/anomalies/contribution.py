@@ -22,7 +22,7 @@ NEARLY_ZERO = 0.1  # of the head's median length: shorter values count as zero
 class Columns:
     """How much of a head's attention each key token takes, and how much it contributes."""
 
-    # Mean attention to each, (layer, head, key token); sums to 1, less a learned sink's share
+    # Mean attention, (layer, head, key token); sums to 1, less a learned sink's share
     attention: Floats
     uniform: Floats  # the same under uniform attention to all permitted keys
     # Share of what the head moves, sum over i of a_ij |f(v_j)|; sums to 1, or 0 if nothing moves

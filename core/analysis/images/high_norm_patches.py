@@ -53,9 +53,9 @@ def high_norm_patches(trace: Trace) -> HighNormPatches | None:
     """The high-norm patches of an image; None if the model returns no hidden states.
 
     A patch is one if its last state is at least `MIN_TIMES_MEDIAN` times as long as the patches'
-    median, and farther from it than `OUTLIER` times the median absolute deviation, in
-    units of a normal distribution's sd (Iglewicz and Hoaglin 1993). Shorter ones are not what
-    Darcet et al. describe.
+    median, and farther from it than `OUTLIER` times the median absolute deviation, in units of a
+    normal distribution's sd (Iglewicz and Hoaglin 1993). Shorter ones are not what Darcet et al.
+    describe.
     `ValueError` for a text.
     """
     patches = patches_of(trace)
