@@ -58,7 +58,7 @@ _TOLD = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build an atlas as the command line asks; returns the exit code."""
+    """Build an atlas as the arguments say; returns the exit code."""
     options = parser().parse_args(arguments)
     try:
         build(options)
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def build(options: argparse.Namespace) -> None:
-    """Read, load, plan, run what has not run yet, and write the atlas."""
+    """Read, load, plan, run whatever has not run yet, and write the atlas."""
     if options.images is not None:
         build_images(options)
         return
@@ -104,17 +104,17 @@ def build_texts(options: argparse.Namespace, workers: Workers | None) -> None:
 
 @contextmanager
 def _written_alone(options: argparse.Namespace) -> Iterator[None]:
-    """Keep other commands from writing the same atlas; refuse what would be overwritten."""
+    """Keep other commands from writing the same atlas; refuse to overwrite anything."""
     check_out(options.out, restart=options.restart)
     with locked(parts_folder(options.out)):
-        # Again: another command may have finished it between the two.
+        # Check again: another command may have finished it in between.
         check_out(options.out, restart=options.restart)
         yield
 
 
 @contextmanager
 def _cluster(options: argparse.Namespace) -> Iterator[Workers | None]:
-    """The workers of the cluster that was asked for; it is left at the end of the block."""
+    """The workers of the cluster asked for; it is left at the end of the block."""
     if options.ray is None:
         yield None
         return
@@ -172,7 +172,7 @@ def _size_of(folder: Path) -> str:
 
 
 def _source(model: str) -> str:
-    """What a worker loads: its current folder may be another one."""
+    """What a worker loads: its working directory may be a different one."""
     return str(Path(model).resolve()) if Path(model).is_dir() else model
 
 

@@ -1,8 +1,8 @@
 """Records: frozen dataclasses of arrays and plain values, each one safetensors file.
 
-Arrays are the file's tensors, and so are lists of texts (their bytes, and where each ends);
-everything else is JSON in its metadata. A file is untrusted: what is read has the types, shapes
-and ranges that the dataclass declares, and holds nothing else. It gets its name once it is whole.
+Arrays are the file's tensors, and so are lists of texts (their bytes, and where each text ends);
+everything else is JSON in its metadata. Files are untrusted: what is read has the types, shapes
+and ranges that the dataclass declares, and nothing else. A file gets its name once it is complete.
 """
 
 from __future__ import annotations
@@ -38,30 +38,30 @@ from core import VERSION
 Record = TypeVar("Record")
 Tensors = dict[str, NDArray[Any]]
 FORMAT, FORMAT_VERSION = "headscope", 4
-UNFINISHED = ".writing"  # the end of the name of a file that is being written
-MAX_HEADER = 8_000_000  # bytes of names, shapes and JSON: a trace of 40,000 tokens
-OWN_HEADER = 100_000_000  # of files that no stranger wrote: the library takes no more
+UNFINISHED = ".writing"  # ending of the name of a file that is being written
+MAX_HEADER = 8_000_000  # bytes of names, shapes and JSON: enough for a trace of 40,000 tokens
+OWN_HEADER = 100_000_000  # for files that we wrote ourselves: the library accepts no more
 MAX_BYTES = 2**32  # of a file, unless its reader says otherwise
-_MAX_TEXTS = 2**22  # in a list: each takes 60 bytes, and may be of one in the file
-_LENGTH_BYTES = 8  # in front of a safetensors header, little-endian
-_MAX_INTEGER = 2**53  # what JSON carries exactly
+_MAX_TEXTS = 2**22  # per list: each takes 60 bytes, but as little as one in the file
+_LENGTH_BYTES = 8  # before a safetensors header, little-endian
+_MAX_INTEGER = 2**53  # what JSON represents exactly
 _LONE_HALVES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
-_META = "record"  # one entry alone: safetensors writes several in no fixed order
+_META = "record"  # a single entry: safetensors writes several in no fixed order
 
 
 class RecordError(ValueError):
-    """A file is no record that can be read, or written; the message says why in a sentence."""
+    """A file that cannot be read or written as a record; the message says why in a sentence."""
 
 
 class Shape(NamedTuple):
-    """What an annotated array, or list of texts, must be.
+    """What an annotated array, or list of texts, must look like.
 
     Attributes
     ----------
-    axes : their sizes, by name or as numbers, such as ``"layer head 2*token 3"``; a name has one
-        size in a file.
-    low, high : the bounds of its numbers; those of an array of floats are finite, too.
-    nan : whether NaN stands for what is not defined.
+    axes : their sizes, by name or as numbers, such as ``"layer head 2*token 3"``; a name has the
+        same size throughout a file.
+    low, high : bounds of its numbers; floats must also be finite.
+    nan : whether NaN may stand for what is not defined.
     """
 
     axes: str
@@ -74,8 +74,8 @@ class Shape(NamedTuple):
 def whole_file(path: Path) -> Iterator[Path]:
     """A path to write to, which becomes `path` once complete, and is removed on failure.
 
-    Other processes may write the same file meanwhile. What one that was killed leaves ends in
-    `UNFINISHED`.
+    Other processes may write the same file meanwhile. A killed process leaves a file whose name
+    ends in `UNFINISHED`.
     """
     unfinished = path.with_name(f"{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
     try:
@@ -84,18 +84,18 @@ def whole_file(path: Path) -> Iterator[Path]:
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
-    with suppress(OSError):  # the name too, on systems that can
+    with suppress(OSError):  # the directory entry too, on systems that can
         _sync(path.parent)
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all; as :func:`whole_file`."""
+    """Write a file whole or not at all, as with :func:`whole_file`."""
     with whole_file(path) as unfinished:
         unfinished.write_bytes(content)
 
 
 def well_formed(text: str) -> str:
-    """With � for each lone surrogate, which no file and no browser can hold."""
+    """The text with � for each lone surrogate, which no file and no browser can store."""
     return text if text.isascii() else text.translate(_LONE_HALVES)
 
 
@@ -104,7 +104,7 @@ def write_record(
 ) -> None:
     """Write a record, whole or not at all.
 
-    Raises `RecordError` where a reader would, `OSError` when it cannot be written.
+    Raises `RecordError` if a reader would, `OSError` if it cannot be written.
     """
     from safetensors.numpy import save_file
 
@@ -125,16 +125,16 @@ def read_record(
 ) -> Record:
     """The record that :func:`write_record` wrote: of this class, with fields of their types.
 
-    Raises `RecordError` for any other file, `OSError` when it cannot be read.
+    Raises `RecordError` for any other file, `OSError` if it cannot be read.
     """
     record: Record = _read(kind, path, "", max_bytes, max_header)
     return record
 
 
 def read_field(kind: type, path: Path, field: str) -> Any:  # noqa: ANN401 - whatever it holds
-    """One field of a record, by its dotted path; None where it, or what it is in, is None.
+    """One field of a record, by its dotted path; None if it, or what contains it, is None.
 
-    No other array of the file is read; errors as above.
+    No other array of the file is read; errors as in :func:`read_record`.
     """
     return _read(kind, path, field, math.inf, OWN_HEADER)
 
@@ -174,7 +174,7 @@ def _read(kind: Any, path: Path, field: str, max_bytes: float, max_header: int) 
 
 
 def _check_file(path: Path, max_bytes: float, max_header: int) -> None:
-    """Devices and pipes have no end, a header may claim any length, and holes take no disk."""
+    """Devices and pipes never end, a header may claim any length, and holes take no disk space."""
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
         raise RecordError("This is not a regular file.")
@@ -207,17 +207,17 @@ def _content_of(metadata: Mapping[str, str]) -> Any:  # noqa: ANN401 - JSON
 
 
 class _Sizes(dict[str, int]):
-    """The sizes of axes by name, which all arrays of a file share."""
+    """Sizes of axes by name, shared by all arrays of a file."""
 
     def check(self, shape: Shape | None, name: str, sizes: tuple[int, ...]) -> None:
-        """`RecordError` where axes have other sizes than those of their names have elsewhere."""
+        """`RecordError` if an axis has another size than the same name has elsewhere."""
         axes = shape.axes.split() if shape else ["_"] * len(sizes)
         fits = len(axes) == len(sizes)
         for axis, size in zip(axes, sizes, strict=False):
             factor, _, symbol = axis.rpartition("*")
-            own, rest = divmod(size, int(factor or 1))
-            known = int(symbol) if symbol.isdigit() else self.setdefault(symbol, own)
-            fits = fits and not rest and (own == known or symbol == "_")
+            length, rest = divmod(size, int(factor or 1))
+            expected = int(symbol) if symbol.isdigit() else self.setdefault(symbol, length)
+            fits = fits and not rest and (length == expected or symbol == "_")
         if not fits:
             raise RecordError(f"“{name}” has another shape than the file's other arrays imply.")
 
@@ -230,16 +230,16 @@ class _Writer:
         self._names: dict[object, str] = {}
 
     def encoded(self, value: Any, name: str) -> Any:  # noqa: ANN401
-        """JSON for a value; arrays are named in their places, each once."""
+        """JSON for a value; arrays are replaced by names, and each is stored once."""
         if isinstance(value, np.ndarray):
-            # Masks are small, and those of sentences of one length mostly alike.
+            # Masks are small, and mostly the same for sentences of equal length.
             key = (value.shape, value.tobytes()) if value.dtype == bool else id(value)
-            if (known := self._names.setdefault(key, name)) == name:
+            if (stored_as := self._names.setdefault(key, name)) == name:
                 self.tensors[name] = np.ascontiguousarray(value)
-            return known
+            return stored_as
         if is_dataclass(value):
-            own = {k: (getattr(value, k), field.default) for k, field in _fields(value).items()}
-            value = {k: each for k, (each, default) in own.items() if each is not default}
+            content = {k: (getattr(value, k), field.default) for k, field in _fields(value).items()}
+            value = {k: each for k, (each, default) in content.items() if each is not default}
         if isinstance(value, Mapping):
             return {str(k): self.encoded(each, _below(name, k)) for k, each in value.items()}
         if isinstance(value, tuple) and value and all(isinstance(each, str) for each in value):
@@ -255,14 +255,14 @@ class _Writer:
 
 
 class _Reader:
-    """Decodes a record; `arrays` are those of the file that it has read."""
+    """Decodes a record; `arrays` are those already read from the file."""
 
     def __init__(self, read: Callable[[str], NDArray[Any]], names: set[str]) -> None:
         self.arrays: Tensors = {}
         self._read, self._names, self._sizes = read, names, _Sizes()
 
     def decoded(self, kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401
-        """A value declared as `kind`, from what was encoded."""
+        """A value declared as `kind`, from its encoded form."""
         if value is None and NoneType in get_args(kind):
             return None
         kind, shape = _declared(kind)
@@ -277,17 +277,17 @@ class _Reader:
         if origin is tuple and isinstance(value, list):
             if len(kinds := _kinds(kind, len(value))) != len(value):
                 raise _refusal(name)
-            own = enumerate(zip(kinds, value, strict=True))
-            return tuple(self.decoded(*each, _below(name, place)) for place, each in own)
+            items = enumerate(zip(kinds, value, strict=True))
+            return tuple(self.decoded(*each, _below(name, place)) for place, each in items)
         if isinstance(value, dict):
             return self._object(kind, value, name)
         return _plain(kind, value, name)
 
     def _object(self, kind: Any, value: dict[str, Any], name: str) -> Any:  # noqa: ANN401
         if get_origin(kind) is Mapping:
-            keys, own = get_args(kind)
-            items = ((_key(keys, key, name), key, each) for key, each in value.items())
-            return {key: self.decoded(own, each, _below(name, k)) for key, k, each in items}
+            key_kind, item_kind = get_args(kind)
+            items = ((_key(key_kind, key, name), key, each) for key, each in value.items())
+            return {key: self.decoded(item_kind, each, _below(name, k)) for key, k, each in items}
         if not is_dataclass(kind) or value.keys() - _fields(kind).keys():
             raise _refusal(name)
         for each, field in _fields(kind).items():
@@ -297,7 +297,7 @@ class _Reader:
         return made(**{k: self.decoded(hints[k], v, _below(name, k)) for k, v in value.items()})
 
     def _array(self, value: Any, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:  # noqa: ANN401
-        """The array that `value` names, if it has this type; half precision becomes single."""
+        """The array that `value` names, if it has this dtype; half precision becomes single."""
         if not isinstance(value, str) or value not in self._names:
             raise _refusal(name)
         if value not in self.arrays:
@@ -311,7 +311,7 @@ class _Reader:
 
     def _texts(self, value: Any, shape: Shape | None, name: str) -> tuple[str, ...]:  # noqa: ANN401
         raw, ends = np.empty(0, np.uint8), np.empty(0, np.int64)
-        if value != []:  # as no texts are written
+        if value != []:  # the encoding of an empty list of texts
             raw = self._array(value, name, raw.dtype)
             ends = self._array(f"{value}.ends", name, ends.dtype)
         self._sizes.check(shape or Shape("_"), name, ends.shape)
@@ -327,7 +327,7 @@ class _Reader:
 
 
 def _declared(kind: Any) -> tuple[Any, Shape | None]:  # noqa: ANN401
-    """A type that is not None, and the shape that it is annotated with."""
+    """A type without its None, and the shape that it is annotated with."""
     if get_origin(kind) in (Union, UnionType) and NoneType in get_args(kind):
         (kind,) = (each for each in get_args(kind) if each is not NoneType)
     return get_args(kind) if get_origin(kind) is Annotated else (kind, None)
@@ -338,7 +338,7 @@ def _fields(kind: Any) -> dict[str, Field[Any]]:  # noqa: ANN401
 
 
 def _kinds(kind: Any, count: int) -> tuple[Any, ...]:  # noqa: ANN401
-    """The types of a tuple of so many."""
+    """The types of the items of a tuple of length `count`."""
     arguments = get_args(kind)
     return (arguments[0],) * count if arguments[-1] is Ellipsis else arguments
 
@@ -348,7 +348,7 @@ def _key(kind: Any, key: str, name: str) -> Any:  # noqa: ANN401 - JSON has text
 
 
 def _plain(kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401
-    """A number that people count in, a text of whole characters, or one of a few values."""
+    """A number within the integers exact in JSON, a well-formed text, or one of a few values."""
     if kind is float and type(value) is int:
         value = float(value)
     options = get_args(kind) or (kind,)

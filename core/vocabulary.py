@@ -1,6 +1,6 @@
-"""Names that every floor uses: stages, modalities, and labels of tokens, layers and heads.
+"""Names that every part uses: stages, modalities, and labels of tokens, layers and heads.
 
-It imports nothing of ours, and no library.
+It imports no other module of ours, and no library.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Protocol
 
-# What is done to queries and keys before they are drawn: the words of pages, links and files.
+# What is done to queries and keys before drawing: the words used by pages, links and files.
 Stage = Literal["raw", "translated", "normalized"]
 STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")
-# The report of a layer also has the stage of the notebook's search.
+# The report on a layer also has the stage of the notebook's search.
 HeadStage = Literal["raw", "translated", "normalized", "searched"]
-# What people read: everywhere the same.
+# What people read, the same everywhere.
 STAGE_NAMES: Mapping[str, str] = {
     **{stage: stage for stage in STAGES},
     "searched": "a and c of the search",
 }
-Modality = Literal["text", "image"]  # what a model reads
+Modality = Literal["text", "image"]  # the model's kind of input
 
 PART = "\N{NO-BREAK SPACE}"  # between a character and which of its parts a token is: 日 1/3
-RING = "\N{DOTTED CIRCLE}"  # what an accent that is a token stands on
+RING = "\N{DOTTED CIRCLE}"  # what an accent that is a token of its own stands on
 _TO_THE_RIGHT = "\N{LEFT-TO-RIGHT MARK}"
 _PARTS = re.compile(rf"((?:<U\+[0-9A-F]+>|.){_TO_THE_RIGHT}?){PART}1/(\d)(?:\1{PART}[2-4]/\2)*")
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 class Displayed(Protocol):
-    """A token, as far as its label goes."""
+    """A token, as far as its label is concerned."""
 
     @property
     def display(self) -> str:
@@ -48,7 +48,7 @@ class Layered(Protocol):
 
     @property
     def depth(self) -> int | None:
-        """Layers of the network, those that do not attend included; None if it does not say."""
+        """Layers of the network, including those that do not attend; None if unknown."""
 
 
 def head_name(layered: Layered, layer: int, head: int) -> str:
@@ -63,7 +63,7 @@ def without_attention(layered: Layered) -> tuple[int, ...]:
 
 
 def listed(numbers: Iterable[int]) -> str:
-    """Ascending numbers in words, neighbours as ranges: "1–3, 5 and 7"."""
+    """Ascending numbers in words, with ranges for neighbours: "1–3, 5 and 7"."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:
@@ -75,7 +75,7 @@ def listed(numbers: Iterable[int]) -> str:
 
 
 def percent(share: float, missing: str = "not defined") -> str:
-    r"""A share as people read it, never rounded to none or all; `missing` where it is no number.
+    r"""A share as people read it, never rounded to none or all; `missing` if it is not a number.
 
     >>> [percent(share).replace("\xa0", " ") for share in (0.05, 0.0695, 0.4312, -0.62, 1)]
     ['5 %', '7 %', '43 %', '−62 %', '100 %']
@@ -95,12 +95,12 @@ def percent(share: float, missing: str = "not defined") -> str:
 
 
 def labels_of(tokens: Sequence[Displayed]) -> tuple[str, ...]:
-    """What tokens are called where each needs a name of its own."""
+    """What tokens are called where each needs its own name."""
     return unique_labels(tuple(token.display for token in tokens))
 
 
 def unique_labels(displays: tuple[str, ...]) -> tuple[str, ...]:
-    """Labels that tell repeated tokens apart, with a small number from the second on.
+    """Labels that tell repeated tokens apart, with a subscript from the second on.
 
     >>> unique_labels(("it", "is", "it"))
     ('it', 'is', 'it₂')
@@ -124,7 +124,7 @@ def _subscript(number: int) -> str:
 
 
 def numbered(word: str, number: str) -> str:
-    """A word and its number, on the right also of a word that runs to the left: U+200E sees to it.
+    """A word and its number, on its right even if the word runs right to left, thanks to U+200E.
 
     The views' scripts then write the label from left to right (``dirOf``).
     """
@@ -135,7 +135,7 @@ def numbered(word: str, number: str) -> str:
 def join_pieces(pieces: Sequence[Displayed]) -> str:
     """The word that word pieces make: ``cap ##y ##bara`` -> ``capybara``.
 
-    Parts of a character become it, and accents stand on their letters.
+    Parts of a character are joined into it, and accents put on their letters.
     """
     first, *rest = (piece.display for piece in pieces)
     if not rest:

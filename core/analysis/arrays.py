@@ -1,4 +1,4 @@
-"""Types of the arrays that analyses and figures take and give, and what several of them compute."""
+"""Array types of analyses and figures, and the small computations that several of them share."""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -19,13 +19,13 @@ Indices = NDArray[np.intp]
 
 
 def unit_rows(vectors: Floats) -> Floats:
-    """Each row (row, dim) scaled to length 1; a row of zeros stays one."""
+    """Each row (row, dim) scaled to length 1; a row of zeros stays zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
 
 
 def cosines(vectors: Floats) -> Floats:
-    """Of every row with every other, (row, row); 0 for a row of zeros."""
+    """Cosine of every row with every other, (row, row); 0 for a row of zeros."""
     units = unit_rows(vectors)
     return np.asarray(units @ units.T)
 
@@ -37,7 +37,7 @@ def renormalise_rows(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def mean_of_finite(values: Floats, weights: Floats | int = 1) -> Floats:
-    """Mean over the first axis of what is finite, weighted; nan where nothing is."""
+    """Weighted mean of the finite values over the first axis; nan where there are none."""
     weights = np.where(np.isfinite(values), weights, 0)
     total = weights.sum(axis=0)
     weighted = np.where(weights > 0, values * weights, 0).sum(axis=0)
@@ -45,21 +45,21 @@ def mean_of_finite(values: Floats, weights: Floats | int = 1) -> Floats:
 
 
 def sample_indices(count: int, max_count: int, seed: int = 0) -> Indices:
-    """All of `count` indices, or a random sample of `max_count`, ascending; the same each time."""
+    """All `count` indices, or a random sample of `max_count`, ascending; always the same one."""
     if count <= max_count:
         return np.arange(count)
     return np.sort(np.random.default_rng(seed).choice(count, max_count, replace=False))
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """BLAS without threads: small matrices gain nothing, and threads of a busy server wait."""
+    """BLAS on one thread: small matrices gain nothing from more, which wait on a busy server."""
     return _blas().limit(limits=1)
 
 
 def in_threads(function: Callable[[Given], Result], items: Iterable[Given]) -> list[Result]:
-    """`function` of each, in as many threads as BLAS may take, such as ``OMP_NUM_THREADS``.
+    """`function` of each item, in as many threads as BLAS may use, as set by ``OMP_NUM_THREADS``.
 
-    For what spends its time in NumPy, which lets others run meanwhile.
+    For work that spends its time in NumPy, which releases Python's lock meanwhile.
     """
     threads = max((library["num_threads"] for library in _blas().info()), default=1)
     with one_thread(), ThreadPoolExecutor(threads) as pool:
@@ -73,5 +73,5 @@ def _blas() -> ThreadpoolController:
 
 @cache
 def _loaded_blas(with_scipy: bool) -> ThreadpoolController:  # noqa: ARG001 - tells calls apart
-    """Looked for once without SciPy's and once with it: it takes longer than most of its users."""
+    """Looked up once before SciPy is loaded and once after: it is slower than most of its uses."""
     return ThreadpoolController().select(user_api="blas")

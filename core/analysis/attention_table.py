@@ -1,4 +1,4 @@
-"""One token x token table out of a trace: which layers and heads, which tokens, which values."""
+"""One token x token table from a trace: for which layers, heads and tokens, and which values."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Values = Literal["attention", "scores"]
 
 @dataclass(frozen=True)
 class Side:
-    """The tokens down or across a table, or on one side of lines."""
+    """The tokens along the rows or columns of a table, or on one side of a line view."""
 
     labels: tuple[str, ...]  # all different: repeated words are numbered
     special: tuple[bool, ...]  # whether it is a special token
     segments: tuple[int, ...]  # 0 for the first sentence, 1 for the second
-    positions: tuple[tuple[int, ...], ...]  # of each one's pieces in the text, from 0
+    positions: tuple[tuple[int, ...], ...]  # of each label's pieces in the text, from 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,21 +48,21 @@ class AttentionTable:
 
     @property
     def row_sums(self) -> Array:
-        """How much of each token's attention is on screen, float32 (row,)."""
+        """How much of each query token's attention is shown, float32 (row,)."""
         return self.values.sum(axis=1)
 
     @property
     def column_sums(self) -> Array:
-        """How much attention each token gets, float32 (column,)."""
+        """How much of the attention shown each key token gets, float32 (column,)."""
         return self.values.sum(axis=0)
 
     @property
     def shown(self) -> Array:
-        """The values as a picture shows them: nan for a pair that is not permitted."""
+        """The values as a picture shows them: nan for pairs that are not permitted."""
         return np.where(self.permitted, self.values, np.float32(np.nan))
 
     def frame(self) -> pd.DataFrame:
-        """The table as it is saved, with tokens as labels of rows and columns."""
+        """The table as it is saved, with tokens as row and column labels."""
         import pandas as pd
 
         index = pd.Index(self.rows.labels, name="from \\ to")
@@ -83,8 +83,8 @@ def attention_table(
     Heads are summarised within each layer first, then layers are averaged. `words` merges word
     pieces in each head: mean over the rows of a word, sum over its columns, so that rows still add
     up to one (Clark et al. 2019, section 4.1). `hide_special` leaves out the tokens that
-    the tokenizer added. Raises `ValueError` when scores are to be merged, which means nothing
-    before softmax.
+    the tokenizer added. Raises `ValueError` if scores are to be merged: that is meaningless before
+    softmax.
     """
     if values == "scores" and words:
         raise ValueError("scores cannot be merged into words")
@@ -121,7 +121,7 @@ def side_of(
     shown: Sequence[int] | None = None,
     groups: Sequence[Sequence[int]] | None = None,
 ) -> Side:
-    """The `groups` of tokens at the places `shown`; all of them, and each token by itself."""
+    """Tokens, or `groups` of them, as one side; only those at the places `shown`, if given."""
     groups = [(place,) for place in range(len(tokens))] if groups is None else groups
     shown = range(len(groups)) if shown is None else shown
     labels = unique_labels(tuple(join_pieces([tokens[i] for i in group]) for group in groups))
@@ -137,7 +137,7 @@ def side_of(
 def _permitted(
     trace: Trace, layers: Iterable[int], head: AnyHead, groups: list[list[list[int]]]
 ) -> Bools:
-    """Which cells have a pair that some of these layers and heads permit; (row, column)."""
+    """Cells with a pair that at least one of these layers and heads permits; (row, column)."""
     masks = (
         permitted_pairs(trace, layer).any(axis=0)
         if isinstance(head, str)
@@ -153,11 +153,11 @@ def _permitted(
 def _summarise_heads(
     trace: Trace, layer: int, head: AnyHead, values: Values, groups: list[list[list[int]]]
 ) -> Array:
-    """Attention or scores of a layer's head, or their mean or maximum; (row, column)."""
-    one = None if isinstance(head, str) else head
-    matrix = trace.scores(layer, one)
+    """Attention or scores of a head, or the mean or maximum over heads; (row, column)."""
+    only_head = None if isinstance(head, str) else head
+    matrix = trace.scores(layer, only_head)
     if values == "attention":
-        matrix = trace.layers[layer].weights(matrix, one, out=matrix)
+        matrix = trace.layers[layer].weights(matrix, only_head, out=matrix)
     if [len(own) for own in groups] != list(matrix.shape[-2:]):
         matrix = merge_words(matrix, *groups)
     if head == "mean":

@@ -1,4 +1,4 @@
-"""CSV that a spreadsheet shows and does not run, and a first line that says what it holds."""
+"""CSV that a spreadsheet displays but does not execute, with a first line that describes it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # What makes a spreadsheet read a cell as a formula, full-width forms included (OWASP, "CSV
-# Injection"), even after blanks. In some countries spreadsheets split a line at semicolons or tabs
-# whatever the quotes say, so a cell may begin after each of those too.
+# Injection"), even after blanks. In some locales spreadsheets split a line at semicolons or tabs
+# even within quotes, so a cell may begin after any of these too.
 _BEGIN = r"(?:^|(?<=[;,\t\r\n]))"
 _FORMULA = r"(?=[ ']*[=+\-@\t\r\n＝＋－＠])"
 _UNMARKED = re.compile(_BEGIN + _FORMULA)
-# Within a line of JSON: its texts, an escaped character in one, and where a cell may begin there.
+# Within a line of JSON: strings, an escaped character in one, and where a cell may begin there.
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 _ESCAPED = re.compile(r"\\(.)")
 _SPLIT = re.compile(r"(?<=[;,])([ ']*)([=+\-@])")
@@ -30,12 +30,12 @@ def to_csv(
     index: bool = True,
     float_format: str | None = None,
 ) -> str:
-    r"""The frame as CSV in which text that begins like a formula has an apostrophe before it.
+    r"""The frame as CSV, with an apostrophe in front of text that begins like a formula.
 
-    This holds for cells, column names and row labels. Numbers stay as they are, even those written
+    This applies to cells, column names and row labels. Numbers stay as they are, even those written
     as text, and so does the frame itself. Lines end in CRLF (RFC 4180); otherwise a carriage return
-    inside a cell would end its row. Columns may share a name; neither axis has levels. With `facts`
-    there is a :func:`comment` before it.
+    inside a cell would end its row. Columns may share a name; neither axis may have levels. `facts`
+    are written before it as a :func:`comment`.
 
     >>> import pandas as pd
     >>> to_csv(pd.DataFrame({"token": ["=1+1", "it"], "x": [-0.5, 2]}), index=False)
@@ -56,8 +56,8 @@ def to_csv(
 def comment(facts: Mapping[str, Any]) -> str:
     r"""One line: ``#``, a blank, and the facts as JSON in ASCII.
 
-    Neither a text's line ends and quotes nor its signs of a formula are in it as such, so that all
-    readers find one line, and no spreadsheet a cell to run.
+    Line ends, quotes and characters that start a formula are escaped, so that every reader finds
+    one line, and no spreadsheet finds a cell to execute.
 
     >>> comment({"text": 'a "b"\n,=c'})
     '# {"text": "a \\u0022b\\u0022\\n,\\u003dc"}'
@@ -66,7 +66,7 @@ def comment(facts: Mapping[str, Any]) -> str:
 
 
 def _harmless(text: str) -> str:
-    """A text of JSON, written with escapes where a reader of CSV might stumble."""
+    """A JSON string, with escapes for whatever might confuse a CSV reader."""
     unquoted = _ESCAPED.sub(lambda each: r"\u0022" if each[1] == '"' else each[0], text)
     return _SPLIT.sub(lambda each: f"{each[1]}\\u{ord(each[2]):04x}", unquoted)
 

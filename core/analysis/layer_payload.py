@@ -1,9 +1,9 @@
-"""One layer as the browser gets it: what any of its weights is worked out from, and what is drawn.
+"""One layer as sent to the browser: what its weights are computed from, and what is drawn.
 
-All weights of a layer are millions, but a page reads few of them at a time: queries, keys and the
-logarithm of each row's sum give one weight for the price of one dot product. Where the weights
-themselves are smaller, they are sent instead. A picture takes a byte a weight, for it shows at most
-256 steps.
+A layer has millions of weights, but a page reads few of them at a time: queries, keys and the
+logarithm of each row's sum give one weight for the price of a dot product. Where the weights
+themselves are smaller, they are sent instead. A picture takes one byte per weight, since it shows
+at most 256 steps.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from core.analysis.arrays import Floats, one_thread
 from core.analysis.pairs import exact_scores
 from core.model.trace import Array, Trace
 
-QUANTIZED_STEPS = 255  # that one byte can tell apart, besides nothing
+QUANTIZED_STEPS = 255  # that one byte can distinguish, besides zero
 _FLOAT = 4  # bytes of a float32
 
 Bytes = NDArray[np.uint8]
@@ -29,10 +29,10 @@ Weighting = Literal["attention", "value", "transformed"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerPayload:
-    """One layer: ``weight = exp(score - log_sum) * factor``, and 0 where it is not permitted.
+    """One layer: ``weight = exp(score - log_sum) * factor``, and 0 where not permitted.
 
-    ``score = scaling * <q_i, k_j> + bias``, soft-capped before the bias is added. None stands for
-    what a layer does not have, or a view does not need.
+    ``score = scaling * <q_i, k_j> + bias``, soft-capped before the bias is added. None means that
+    the layer does not have it, or the view does not need it.
     """
 
     scaling: float = 1.0  # of :class:`core.model.trace.Layer`
@@ -45,7 +45,7 @@ class LayerPayload:
     weights: Array | None = None  # float32 (head, token, key token), instead of queries and keys
     steps: Bytes | None = None  # uint8 (head, token, key token), ``round(255 * weight / top)``
     top: float = 1.0  # the weight that 255 stands for: 1 for attention, else the layer's largest
-    factor: Array | None = None  # float32 (head, key token), that attention is multiplied by
+    factor: Array | None = None  # float32 (head, key token), which attention is multiplied by
 
     @classmethod
     def of(
@@ -53,12 +53,12 @@ class LayerPayload:
     ) -> LayerPayload:
         """Queries, keys and sums of a layer, or of one head in it (both from 0).
 
-        `sums` are those of :func:`log_sums`, where they are known already.
+        `sums` are those of :func:`log_sums`, if already known.
         """
         rule, mask = trace.layers[layer], trace.layers[layer].mask
         heads, key_heads = slice(None), slice(None)
         if head is not None:
-            heads, key_heads = (slice(at, at + 1) for at in (head, head // trace.group))
+            heads, key_heads = (slice(index, index + 1) for index in (head, head // trace.group))
             mask = mask if mask is None or mask.ndim == 2 else mask[heads]
         return cls(
             scaling=rule.scaling,
@@ -78,11 +78,11 @@ class LayerPayload:
         weighting: Weighting = "attention",
         norms: Array | None = None,
     ) -> LayerPayload:
-        """A layer with its picture, by the name of its weighting in links.
+        """A layer with its picture, for a weighting by its name in links.
 
-        Attention alone, times the length of the values, or times that of the transformed values
-        (Kobayashi et al. 2020), which is `norms`, float32 (layer, head, key token), and a
-        `ValueError` where they are not known.
+        The weighting is attention alone, attention times the length of the values, or times that of
+        the transformed values (Kobayashi et al. 2020): `norms`, float32 (layer, head, key token),
+        without which it raises `ValueError`.
         """
         attention, factor = trace.attention(layer), _factor(trace, layer, weighting, norms)
         weighted = attention if factor is None else attention * factor[:, None, :]
@@ -95,10 +95,10 @@ class LayerPayload:
 
 
 def log_sums(trace: Trace, layer: int, heads: Sequence[int] | None = None) -> Array:
-    """The logarithms of each row's sum of exponentials, float32 (1 or 2, 2, head, token).
+    """The logarithm of each row's sum of exponentials, float32 (1 or 2, 2, head, token).
 
-    Over all keys and a sink, and in an image over the patches alone. Each is two floats, the
-    logarithm and what rounding took from it, so that their sum has the precision of float64: in
+    Over all keys and a sink and, for an image, over the patches alone. Each is two floats, the
+    logarithm and its rounding error, so that their sum has the precision of float64: in
     float32 a score of 100 has only five decimals.
     """
     sink = trace.layers[layer].sink
@@ -116,21 +116,21 @@ def log_sums(trace: Trace, layer: int, heads: Sequence[int] | None = None) -> Ar
 
 
 def value_norms(trace: Trace, layer: int) -> Array:
-    """|v| of every value vector of a layer, float32 (head, key token), as query heads see them."""
+    """|v| of every value vector of a layer, float32 (head, key token), per query head."""
     norms = np.linalg.norm(trace.kv_values[layer], axis=-1)  # (key-value head, key token)
     return np.repeat(norms, trace.group, axis=0)
 
 
 def quantise(weights: Array, top: float = 1.0) -> Bytes:
-    """Weights from 0 to `top` as uint8 0 to 255, rounded to the nearest; same shape."""
+    """Weights from 0 to `top` as uint8 0 to 255, rounded to nearest; same shape."""
     scaled = weights * np.float32(QUANTIZED_STEPS / top)
     return np.rint(np.clip(scaled, 0, QUANTIZED_STEPS)).astype(np.uint8)
 
 
 def permitted_bits(mask: Array | None) -> Bytes | None:
-    """A bit for each (query, key), 1 where some head may attend; None where all may.
+    """One bit per (query, key), 1 where some head may attend; None where all may.
 
-    Packed as :func:`numpy.packbits` does, row by row.
+    Packed as by :func:`numpy.packbits`, row by row.
     """
     if mask is None:
         return None
@@ -146,7 +146,7 @@ def drawn_size(trace: Trace, layer: int) -> int:
 
 
 def vectors_size(trace: Trace, layer: int) -> int:
-    """The bytes of a layer's queries, keys, sums and bias, without working them out."""
+    """The size in bytes of a layer's queries, keys, sums and bias, without computing them."""
     _, heads, queries, dim = trace.shape
     vectors = (heads * queries + trace.kv_keys.shape[1] * len(trace.key_tokens)) * dim
     sums = 2 * len(trace.input.key_parts) * heads * queries
@@ -157,15 +157,15 @@ def vectors_size(trace: Trace, layer: int) -> int:
 def sends_scores(trace: Trace, layer: int) -> bool:
     """Whether queries and keys are sent with a picture instead of the weights as float32.
 
-    They are where they are smaller (from about twice as many tokens as a head has dims), unless the
-    layer adds a position bias, or a mask for each head, which is as large as the weights.
+    They are if they are smaller (from about twice as many tokens as a head has dims), unless the
+    layer has a position bias, or a mask for each head, which is as large as the weights.
     """
     only_permits = _bias(trace.layers[layer].mask) is None
     return only_permits and vectors_size(trace, layer) < _weights_size(trace)
 
 
 def _factor(trace: Trace, layer: int, weighting: Weighting, norms: Array | None) -> Array | None:
-    """What attention to each key is multiplied by, (head, key token); None for nothing."""
+    """The factor on attention to each key, (head, key token); None for no factor."""
     if weighting == "attention":
         return None
     if weighting == "value":
@@ -180,11 +180,11 @@ def _weights_size(trace: Trace) -> int:
 
 
 def _bias(mask: Array | None) -> Array | None:
-    """The mask, (1 or head, token, key token), unless a bit a pair says all of it."""
+    """The mask, (1 or head, token, key token), unless one bit per pair says it all."""
     if mask is None or not mask.any():
         return None
-    each = mask.reshape(-1, *mask.shape[-2:])
-    return None if len(each) == 1 and np.isin(mask, (0.0, -np.inf)).all() else each
+    masks = mask.reshape(-1, *mask.shape[-2:])
+    return None if len(masks) == 1 and np.isin(mask, (0.0, -np.inf)).all() else masks
 
 
 def _log_sum(scores: Floats) -> Floats:

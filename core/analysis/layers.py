@@ -1,4 +1,4 @@
-"""Where layers stand in a picture, and which comes next. In hybrids only some attend."""
+"""The layout of layers in a picture. In hybrid models only some of them attend."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GAP = 0.5  # height of a gap in a picture, in rows
 
 @dataclass(frozen=True)
 class Gap:
-    """Neighbouring layers that do not attend, and the middle of their place in a picture."""
+    """Neighbouring layers that do not attend, and the middle of their gap in a picture."""
 
     place: float
     first: int
@@ -26,13 +26,13 @@ class Gap:
 
 @dataclass(frozen=True)
 class LayerRows:
-    """Where layers stand in a picture with a row each, which is 1 high; the first at 1.
+    """Where layers stand in a picture with one row for each, of height 1; the first is at 1.
 
     Attributes
     ----------
     layer_labels, places : number and middle of each layer that attends.
     gaps : thin rows for the layers between, before and after.
-    end : the middle of a row that ends where the last row or gap does.
+    end : the middle of a row that would end where the last row or gap does.
     """
 
     layer_labels: tuple[int, ...]
@@ -42,7 +42,7 @@ class LayerRows:
 
 
 def place_layers(layered: Layered, gap: float = GAP) -> LayerRows:
-    """A row for each layer that attends, and a `gap` of that height for those in between."""
+    """A row for each layer that attends, and a gap of height `gap` for those in between."""
     silent = set(without_attention(layered))
     places, gaps, end = [], [], 0.5
     for is_gap, group in groupby(sorted({*layered.layer_labels, *silent}), silent.__contains__):

@@ -1,7 +1,7 @@
-"""All heads at once: every attention map as a small tile of bytes, and its strongest pairs exactly.
+"""All heads at once: every attention map as a small tile of bytes, its strongest pairs exactly.
 
-A tile is some 80 pixels wide on the screen and some 300 enlarged: one byte a weight, and at most
-128 x 128 of them, is all that can be seen. What people read as a number stays a float.
+A tile is about 80 pixels wide on the screen and about 300 enlarged: one byte per weight, and at
+most 128 x 128 of them, is all that can be seen. What people read as a number stays a float.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ Bytes = NDArray[np.uint8]
 PairFilter = Literal["all", "aa", "ab", "ba", "bb"]  # which sentence attends, to which
 PAIR_FILTERS: tuple[PairFilter, ...] = ("all", "aa", "ab", "ba", "bb")
 MAX_CELLS = 128  # cells along a side of a tile; its enlargement shows no more
-MAX_BYTES = 4_000_000  # of all tiles; models of many heads get smaller ones
-STRONGEST = 3  # pairs a head whose weights are kept exactly
+MAX_BYTES = 4_000_000  # of all tiles; models with many heads get smaller ones
+STRONGEST = 3  # pairs per head whose weights are kept exactly
 
 
 @dataclass(frozen=True, eq=False)
 class ModelMap:
     """The tiles of all heads, and their strongest pairs."""
 
-    tiles: Bytes  # (layer, head, row, column), from :func:`to_bytes`: the largest weight of a block
+    tiles: Bytes  # (layer, head, row, column), from :func:`to_bytes`: each block's largest weight
     block: tuple[int, int]  # tokens a cell stands for, down and across
     rows: tuple[int, ...]  # positions of the query tokens shown
     columns: tuple[int, ...]  # and of the key tokens
@@ -45,11 +45,11 @@ def model_map(
     pairs: PairFilter = "all",
     hide_special: bool = False,
 ) -> ModelMap | None:
-    """Every head's attention as bytes, reduced where it is larger than a tile can show.
+    """Every head's attention as bytes, reduced if it is larger than a tile can show.
 
-    The `pairs` "ab" are the first sentence's tokens attending to the second's, and so on;
-    `hide_special` leaves out the tokens that the tokenizer added. None when no token is left. One
-    layer's attention is in memory at a time.
+    With `pairs` "ab", the first sentence's tokens attend to the second's, and so on;
+    `hide_special` leaves out the tokens that the tokenizer added. None if no token is left. Holds
+    one layer's attention in memory at a time.
     """
     rows, columns = shown_positions(trace.tokens, pairs, hide_special, trace.source)
     if not rows or not columns:
@@ -99,15 +99,15 @@ def shown_positions(
 
 
 def max_cells(heads: int) -> int:
-    """Cells along a side of a tile so that the tiles of `heads` heads fit `MAX_BYTES`."""
+    """Cells along a side of a tile such that the tiles of `heads` heads fit in `MAX_BYTES`."""
     return min(MAX_CELLS, int((MAX_BYTES / heads) ** 0.5))
 
 
 def to_bytes(weights: Array) -> Bytes:
     """The square root of each weight (0 to 1) in 255 steps.
 
-    Half of the weights of a text of 64 tokens are below 1/64: four shades if a step were one of the
-    weight, 32 as the root has them.
+    In a text of 64 tokens, half of the weights are below 1/64: only four shades in linear steps, 32
+    with the square root.
     """
     return np.rint(255 * np.sqrt(weights.clip(0, 1))).astype(np.uint8)
 
@@ -128,11 +128,11 @@ def largest_of_blocks(weights: Array, block: tuple[int, int]) -> Array:
 def strongest_pairs(weights: Array) -> tuple[Array, NDArray[np.int64]]:
     """The three largest weights of each head (head, row, column), and where they are.
 
-    Float32 (head, 3), largest first, and their row and column (head, 3, 2). Equal weights are taken
-    in the order of the text; zeros are left out: where there are fewer, nan and -1.
+    Float32 (head, 3), largest first, and their row and column (head, 3, 2). Ties are in the order
+    of the text. Zeros are left out: if there are fewer than three, nan and -1.
     """
     heads, _, columns = weights.shape
-    # A weight among the three largest stands in one of the three rows with the largest maximum.
+    # A weight among the three largest is in one of the three rows with the largest maxima.
     rows = np.argsort(-weights.max(axis=-1), axis=-1, kind="stable")[:, :STRONGEST]
     rows.sort(axis=-1)
     candidates = np.take_along_axis(weights, rows[..., None], axis=1).reshape(heads, -1)

@@ -1,6 +1,6 @@
 """One head down to its dimensions: q, k, their products, scores, softmax.
 
-Nothing here needs tokens to be words: the patches of an image will do.
+Nothing here needs tokens to be words: patches of an image work too.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ class NeuronHead:
     name: str  # as people read it: "L4 H2"
     queries: Array  # float32 (token, dim), rotated by position where the model does so
     keys: Array  # likewise, float32 (key token, dim)
-    rule: Layer  # of this head alone: its mask is (token, key token) or None, its sink (1,) or None
-    key_head: int  # the one this head reads
+    rule: Layer  # for this head alone: mask (token, key token) or None, sink (1,) or None
+    key_head: int  # the key-value head that this head reads
     sharers: range  # the query heads that read the same keys, this one among them
 
     def products(self, query: int) -> Floats:
-        """Element by element, float64 (key token, dim): how much each dimension adds to q.k."""
+        """Elementwise, float64 (key token, dim): how much each dimension adds to q.k."""
         return self.queries[query].astype(np.float64) * self.keys
 
     def scores(self, query: int) -> Floats:
@@ -35,12 +35,12 @@ class NeuronHead:
         return replace(self.rule, mask=row).logits(self.products(query).sum(axis=1))
 
     def weights(self, query: int) -> Floats:
-        """Attention of this query to every token, float64 (key token,); a sink takes its share."""
+        """Attention of this query to every token, float64 (key token,), less any sink's share."""
         return self.rule.weights(self.scores(query)[None, None])[0, 0]
 
 
 def read_head(trace: Trace, layer: int, head: int) -> NeuronHead:
-    """What a trace holds of one head (layer and head from 0)."""
+    """One head of a trace (layer and head from 0)."""
     rule, key_head = trace.layers[layer], head // trace.group
     mask = rule.mask if rule.mask is None or rule.mask.ndim == 2 else rule.mask[head]
     if mask is not None and not mask.any():

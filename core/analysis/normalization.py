@@ -1,6 +1,6 @@
 """The two freedoms of attention, used to bring queries and keys together.
 
-Softmax keeps its value when one vector is added to every key of a head, and when queries are
+Softmax gives the same result when one vector is added to every key of a head, and when queries are
 multiplied by c and keys divided by it (AttentionViz, Yeh et al. 2023, section 5.1.1).
 """
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 NOTEBOOK_A = (-0.5, 0.5, 10)  # first, last, steps: the notebook's grid
 NOTEBOOK_C = (-2.0, 2.0, 10)
-ROUNDING = 1e-9  # of the largest value: what varies less is constant
-MIN_GAIN = 1e-9  # of |r|: less is rounding, not an improvement
+ROUNDING = 1e-9  # relative to the largest value: whatever varies less is constant
+MIN_GAIN = 1e-9  # of |r|: a smaller gain is rounding, not an improvement
 
 
 class Improvement(NamedTuple):
-    """One line of the search's log: constants that were better than all before them."""
+    """One line of the search's log: constants that beat all before them."""
 
     a: float
     c: float
@@ -49,18 +49,18 @@ class GridSearch:
 
     @property
     def a_on_edge(self) -> bool:
-        """Whether the best a is the first or the last of its range: a wider one may be better."""
+        """Whether the best a is at an end of its range: a wider range may do better."""
         return bool(self.a in {self.a_values[0], self.a_values[-1]})
 
     @property
     def spread_along_c(self) -> float:
-        """Largest difference of r between two values of c at the same a."""
+        """Largest difference of r between two values of c with the same a."""
         defined = self.surface[:, np.isfinite(self.surface).any(axis=0)]
         return float(np.ptp(defined, axis=1).max(initial=0.0)) if defined.size else 0.0
 
 
 class SearchRange(NamedTuple):
-    """What the search tries: a and c from minus to plus these values, in so many steps each."""
+    """What the search tries: a and c from minus to plus these values, in this many steps each."""
 
     a: float = NOTEBOOK_A[1]
     c: float = NOTEBOOK_C[1]
@@ -78,17 +78,17 @@ class FittedLine(NamedTuple):
 
 
 class Regression(NamedTuple):
-    """The pairs that the search looks at, at its best a and c, and the line through them."""
+    """The pairs that the search uses, at its best a and c, and the line through them."""
 
-    distances: Floats  # cosine distances of each query to its own token's key, all heads, (pair,)
+    distances: Floats  # cosine distance of each query to its own token's key, all heads, (pair,)
     products: Floats  # their dot products
     line: FittedLine | None  # None where distances do not vary
 
 
 def key_translation(queries: ArrayLike, keys: ArrayLike) -> Floats:
-    """The vector from the keys' centroid to the queries': added to every key, centroids meet.
+    """The vector from the keys' centroid to the queries'; adding it to every key aligns the two.
 
-    From (..., token, dim) to (..., dim), one vector a head (AttentionViz, section 5.1.1).
+    From (..., token, dim) to (..., dim), one vector per head (AttentionViz, section 5.1.1).
     """
     queries, keys = _vectors(queries, keys)
     return np.asarray(queries.mean(axis=-2) - keys.mean(axis=-2))
@@ -97,12 +97,12 @@ def key_translation(queries: ArrayLike, keys: ArrayLike) -> Floats:
 def normalize(
     queries: ArrayLike, keys: ArrayLike, a: ArrayLike, c: ArrayLike
 ) -> tuple[Floats, Floats]:
-    """Queries c q and keys (k + a) / c, which leave the attention of a head as it was.
+    """Queries c q and keys (k + a) / c, which leave a head's attention unchanged.
 
     `queries`, `keys` and the float64 arrays returned are (..., token, dim); `a` is one number for
-    every dimension of every key, or vectors (..., dim), one a head; `c` one number, or one a head,
-    (...). Negative ones mirror both clouds. Raises `ValueError` when a `c` is 0, or queries and
-    keys differ in more than their number of tokens.
+    every dimension of every key, or vectors (..., dim), one per head; `c` one number, or one per
+    head, (...). A negative `c` mirrors both clouds. Raises `ValueError` if a `c` is 0, or queries
+    and keys differ in more than their number of tokens.
     """
     queries, keys = _vectors(queries, keys)
     a, c = np.asarray(a, dtype=np.float64), np.asarray(c, dtype=np.float64)
@@ -137,14 +137,14 @@ def grid_search(
         if abs(r) > abs(best.correlation) + MIN_GAIN:  # False for NaN
             best = Improvement(float(a[i]), float(c[j]), float(r))
             history.append(best)
-    found = best if history else Improvement(np.nan, np.nan, np.nan)
-    return GridSearch(*found, surface, tuple(history), a, c)
+    winner = best if history else Improvement(np.nan, np.nan, np.nan)
+    return GridSearch(*winner, surface, tuple(history), a, c)
 
 
 def search_layer(trace: Trace, layer: int, ranges: SearchRange = NOTEBOOK_RANGE) -> GridSearch:
     """:func:`grid_search` over all heads of one layer.
 
-    It compares the query and the key of one token: in cross attention no token has both, and
+    It compares the query and the key of the same token: in cross attention no token has both, so
     nothing is found.
     """
     a_values, c_values = (
@@ -157,7 +157,7 @@ def search_layer(trace: Trace, layer: int, ranges: SearchRange = NOTEBOOK_RANGE)
 
 
 def regression_of(trace: Trace, layer: int, search: GridSearch) -> Regression:
-    """The regression at the best a and c of a search that is defined."""
+    """The regression at the best a and c of a search for which `defined` is true."""
     queries, keys = normalize(trace.queries[layer], trace.keys[layer], search.a, search.c)
     products = np.einsum("htd,htd->ht", queries, keys).ravel()
     lengths = (np.linalg.norm(queries, axis=-1) * np.linalg.norm(keys, axis=-1)).ravel()
@@ -166,7 +166,7 @@ def regression_of(trace: Trace, layer: int, search: GridSearch) -> Regression:
 
 
 def fit_line(x: Floats, y: Floats) -> FittedLine | None:
-    """The least-squares line of y by x, (point,) each; None where x varies by rounding alone."""
+    """The least-squares line of y by x, (point,) each; None if x varies only by rounding."""
     if x.size < 2 or np.ptp(x) <= ROUNDING * np.abs(x).max():
         return None
     across = x - x.mean()
@@ -175,7 +175,7 @@ def fit_line(x: Floats, y: Floats) -> FittedLine | None:
 
 
 def is_constant(values: Floats) -> Bools:
-    """Whether the values along the last axis vary by rounding alone."""
+    """Whether the values along the last axis vary only by rounding."""
     low, high = values.min(axis=-1), values.max(axis=-1)
     return np.asarray(high - low <= ROUNDING * np.maximum(np.abs(low), np.abs(high)))
 
@@ -206,14 +206,14 @@ def _surface(var_x: Floats, var_y: Floats, cov: Floats, c: Floats) -> Floats:
 
 
 def _divide(x: Floats, y: Floats) -> Floats:
-    """0 where y is."""
+    """Quotient of x and y, 0 where y is 0."""
     return np.divide(x, y, out=np.zeros_like(x), where=y > 0)
 
 
 def _vectors(
     queries: ArrayLike, keys: ArrayLike, *, same_tokens: bool = False
 ) -> tuple[Floats, Floats]:
-    """As float64; queries and keys may be of different tokens unless they are compared in pairs."""
+    """As float64; queries and keys may have different tokens unless they are compared in pairs."""
     queries, keys = np.asarray(queries, dtype=np.float64), np.asarray(keys, dtype=np.float64)
     axes = slice(-2, None) if same_tokens else slice(-1, None)
     shapes = [(each.ndim, each.shape[:-2], each.shape[axes]) for each in (queries, keys)]

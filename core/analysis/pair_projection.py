@@ -1,4 +1,4 @@
-"""How much of one token lies along another, layer by layer, and which heads link the two."""
+"""How much of one token's vector lies along another's, by layer, and which heads link the two."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PairProjection:
     in_full: Floats  # the same for the attention rows themselves, before PCA, (layer,)
     a_to_b: Floats  # attention, (layer, head)
     b_to_a: Floats
-    uniform: Floats  # attention of A to B if each permitted key had the same, (layer,)
+    uniform: Floats  # attention of A to B if it were uniform over permitted keys, (layer,)
     kept: Floats  # share of the variance of the attention rows that the plane keeps, (layer,)
     layer_labels: tuple[int, ...]  # of the layers, as people read them
 
@@ -41,12 +41,12 @@ class PairProjection:
     def same_way(self) -> tuple[int, ...]:
         """Layers, from 0, in which A and B are alike in full space: within 45 degrees.
 
-        Of pairs that are alike in a plane most are not in what the plane leaves out.
+        Most pairs that are alike in the plane differ in the dimensions that it leaves out.
         """
         return tuple(np.flatnonzero(self.in_full >= SAME_WAY).tolist())
 
     def frame(self) -> pd.DataFrame:
-        """A row a layer (as numbered): signed lengths, arrows in the plane, attention of heads."""
+        """A row per layer (by its number): signed lengths, arrows in the plane, head attention."""
         import pandas as pd
 
         arrows = {
@@ -66,9 +66,9 @@ class PairProjection:
 def project_pair(trace: Trace, a: int, b: int) -> PairProjection:
     """Token A along token B in every layer.
 
-    As in Shoemaker (2024, chapter 11): mean attention over heads, special tokens dropped, rows
-    reduced to a plane by PCA without normalisation, both vectors scaled to length 1, A projected on
-    B. `a` and `b` are positions; `ValueError` when one is special or not in the text.
+    As in Shoemaker (2024, chapter 11): attention is averaged over heads, special tokens dropped,
+    rows reduced to a plane by PCA without normalisation, both vectors scaled to length 1, A
+    projected on B. `a` and `b` are positions; `ValueError` if one is special or not in the text.
     """
     ordinary = [token.position for token in trace.tokens if not token.special]
     if a not in ordinary or b not in ordinary:
@@ -107,5 +107,5 @@ def _unit(vector: Floats) -> Floats:
 
 
 def signed_length(a: Floats, b: Floats) -> float:
-    """Length of the projection of `a` on `b`, negative where they point apart; NaN for zeros."""
+    """Length of the projection of `a` on `b`, negative if they point apart; NaN for zeros."""
     return float(a @ b / np.linalg.norm(b)) if a.any() and b.any() else float("nan")

@@ -1,4 +1,4 @@
-"""Pairs of a query and a key: which are permitted, their scores, and the attention they make."""
+"""Pairs of a query and a key: which are permitted, their scores, and the resulting attention."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def permitted_somewhere(trace: Trace) -> Bools:
 
 
 def uniform_attention(allowed: Bools) -> Array:
-    """Each row uniform over its permitted keys; float32, of the shape of `allowed`."""
+    """Each row uniform over its permitted keys; float32, same shape as `allowed`."""
     weights = allowed.astype(np.float32)
     weights /= np.maximum(weights.sum(axis=-1, keepdims=True), 1)
     return weights
 
 
 def reach_of_layers(trace: Trace) -> tuple[int, ...]:
-    """How many tokens away the farthest key stands that any head of each layer permits, (layer,).
+    """How many tokens away the farthest key is that any head of a layer permits, (layer,).
 
-    Less than the number of tokens minus one: local attention, in a window around the query.
+    If less than the number of tokens minus one, attention is local: a window around the query.
     """
     queries, keys = np.arange(trace.shape[2]), np.arange(trace.kv_keys.shape[2])
     distances = np.abs(queries[:, None] - keys)

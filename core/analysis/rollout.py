@@ -1,10 +1,10 @@
 """Attention through all layers at once: rollout, the mean of everything, and a token's paths.
 
-With C_l the mixing of layer l, (token, token), and the relevance R of the layers' tokens: all of
-the target after the last layer, R_{l-1} = R_l C_l below it, so that R_0 is the target's row of the
-product of all layers. It is the sum over all paths, as a rollout is with half attention and half
-the identity in place of C_l. Of the flows R_l(i) C_l(i, j) the strongest are kept; what runs on
-kept ones alone, from the target down to the tokens of the text, is what they account for.
+Let C_l be the mixing matrix of layer l, (token, token), and R_l the relevance of the tokens after
+it: all on the target after the last layer, and R_{l-1} = R_l C_l below, so that R_0 is the target's
+row of the product of all layers. It sums over all paths, as rollout does with half attention and
+half the identity as C_l. Of the flows R_l(i) C_l(i, j) the strongest are kept; what runs from the
+target to the tokens of the text on kept flows alone is what they account for.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Overall = Literal["mean", "rollout"]
 def overall_attention(trace: Trace, kind: Overall) -> Array:
     """The attention of the model as a whole, float32 (token, key token), rows summing to one.
 
-    "mean" is over all heads of all layers, "rollout" the :func:`rollout` of the layers' means.
+    "mean" averages all heads of all layers, "rollout" is the :func:`rollout` of the layer means.
     """
     layers = (trace.attention(layer).mean(axis=0) for layer in range(trace.shape[0]))
     return _join(layers, kind)
@@ -51,8 +51,8 @@ def rollout(layers: Iterable[Array]) -> Array:
     The product over layers, the first one rightmost, of half the layer's attention and half the
     identity, which stands for the residual connection (Abnar and Zuidema 2020, section 3).
 
-    `layers` begin with the first, each (token, token) with rows that sum to one; with none of them
-    it raises a ValueError, and for cross attention, whose rows and columns are different tokens.
+    `layers` start with the first, each (token, token) with rows that sum to one. Raises ValueError
+    if there are none, or for cross attention, whose rows and columns are different tokens.
     """
     flow: Array | None = None
     for weights in layers:
@@ -70,20 +70,20 @@ def _join(layers: Iterator[Array], kind: Overall) -> Array:
     return rollout(layers) if kind == "rollout" else np.mean(list(layers), axis=0, dtype=np.float32)
 
 
-FLOWS = 6  # flows kept per layer: what can still be read, of a short text and of a long one
+FLOWS = 6  # flows kept per layer: as many as stay readable, for short texts and long ones
 
 
 @dataclass(frozen=True, eq=False)
 class Paths:
-    """The flow from one token after the last layer to those of the text.
+    """The flow from one token after the last layer to the tokens of the text.
 
     Attributes
     ----------
     target : the token, from 0.
-    relevance : (layer + 1, token), the target's share of each token: of the text, then after each
+    relevance : (layer + 1, token), each token's share of the target: in the text, then after each
         layer. Rows sum to one.
     flows : (layer, token, token), what goes from a token after a layer to each one before it.
-    kept : (layer, token, token), the strongest flows that lie on a whole path of such.
+    kept : (layer, token, token), the strongest flows that lie on a whole path of kept flows.
     accounted : the share of the target that runs on kept flows alone.
     """
 
@@ -102,8 +102,8 @@ class Paths:
 def follow_paths(mixing: Array, target: int, count: int | None = None) -> Paths:
     """Follow a token, from 0, back through `mixing`, (layer, token, token), rows summing to one.
 
-    `count` of the strongest flows are kept, :data:`FLOWS` times the layers unless given, less those
-    that lead nowhere.
+    The `count` strongest flows are kept (by default :data:`FLOWS` times the number of layers), less
+    those that lead nowhere.
     """
     layers, tokens = mixing.shape[:2]
     relevance = np.zeros((layers + 1, tokens), dtype=np.float32)
@@ -117,9 +117,9 @@ def follow_paths(mixing: Array, target: int, count: int | None = None) -> Paths:
 
 
 def as_many_paths(mixing: Array, target: int, lines: int) -> Paths:
-    """The strongest flows of another `mixing`, as few as leave at least so many `lines`.
+    """The strongest flows of another `mixing`, as few as leave at least `lines` lines.
 
-    All of them where there are fewer.
+    All of them if there are fewer.
     """
     counts = range(lines, mixing.size + 1)
     enough = bisect_left(counts, lines, key=lambda count: follow_paths(mixing, target, count).count)
@@ -127,16 +127,16 @@ def as_many_paths(mixing: Array, target: int, lines: int) -> Paths:
 
 
 def uniform_mixing(trace: Trace, mixing: Array) -> Array:
-    """The same if tokens attended uniformly: each keeps its own share of itself, (layer, token,
-    token), and the rest is spread over all other tokens that it may see.
+    """The same if tokens attended uniformly: each keeps its own share of itself, and spreads the
+    rest over all other tokens that it may see, (layer, token, token).
     """
     uniform = np.zeros_like(mixing)
-    for layer, own in enumerate(mixing):
+    for layer, layer_mixing in enumerate(mixing):
         others = np.asarray(permitted_pairs(trace, layer).any(axis=0))
         np.fill_diagonal(others, val=False)
-        seen = others.sum(axis=1, keepdims=True)
-        itself = np.where(seen[:, 0] > 0, own.diagonal(), 1)
-        uniform[layer] = others * (1 - itself)[:, None] / np.maximum(seen, 1)
+        seen_count = others.sum(axis=1, keepdims=True)
+        itself = np.where(seen_count[:, 0] > 0, layer_mixing.diagonal(), 1)
+        uniform[layer] = others * (1 - itself)[:, None] / np.maximum(seen_count, 1)
         np.fill_diagonal(uniform[layer], itself)
     return uniform
 
@@ -144,9 +144,9 @@ def uniform_mixing(trace: Trace, mixing: Array) -> Array:
 def paths_table(trace: Trace, paths: Paths) -> pd.DataFrame:
     """A row per kept flow, the strongest of a layer first, from the last layer down.
 
-    Columns ``layer`` (its number); ``token`` and ``position`` (from 1) of what is after the layer;
-    ``from`` and ``from_position`` of what is before it; ``flow``, the share of the target.
-    ``table.attrs`` has "target", "accounted" and "shares" of all tokens of the text.
+    Columns ``layer`` (its number); ``token`` and ``position`` (from 1) of the token after the
+    layer; ``from`` and ``from_position`` of the one before it; ``flow``, the share of the target.
+    ``table.attrs`` has "target", "accounted" and the "shares" of all tokens of the text.
     """
     import pandas as pd
 
@@ -170,7 +170,7 @@ def paths_table(trace: Trace, paths: Paths) -> pd.DataFrame:
 
 
 def _strongest(flows: Array, count: int) -> Bools:
-    """The `count` largest flows above zero; of equals the first."""
+    """The `count` largest flows above zero; of equals, the first."""
     order = np.argsort(-flows, axis=None, kind="stable")[:count]
     kept = np.zeros(flows.size, dtype=np.bool_)
     kept[order] = True
@@ -178,13 +178,13 @@ def _strongest(flows: Array, count: int) -> Bools:
 
 
 def _on_whole_paths(kept: Bools, target: int) -> Bools:
-    """Those of the flows that some path from the target to the tokens of the text consists of."""
+    """The kept flows that are part of some path from the target to the tokens of the text."""
     layers, tokens = kept.shape[:2]
-    after = np.zeros((layers + 1, tokens), dtype=np.bool_)  # reached from the target
+    after = np.zeros((layers + 1, tokens), dtype=np.bool_)  # reachable from the target
     after[layers, target] = True
     for layer in reversed(range(layers)):
         after[layer] = (kept[layer] & after[layer + 1][:, None]).any(axis=0)
-    before = np.ones((layers + 1, tokens), dtype=np.bool_)  # reached from the text
+    before = np.ones((layers + 1, tokens), dtype=np.bool_)  # reachable from the text
     for layer in range(layers):
         before[layer + 1] = (kept[layer] & before[layer][None]).any(axis=1)
     return np.asarray(kept & after[1:, :, None] & before[:-1, None])

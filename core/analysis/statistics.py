@@ -1,4 +1,4 @@
-"""Outliers, intervals by the bootstrap, and tests of many heads at once with error rates."""
+"""Outliers, bootstrap intervals, and tests of many heads at once with controlled error rates."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from core.analysis.arrays import Bools, Floats
 
 RESAMPLES = 1000
 CONFIDENCE = 0.95
-MIN_VALUES = 5  # of fewer, too many resamples are one value again and again
-SEED = 20_190_611  # so that the same values give the same intervals
+MIN_VALUES = 5  # with fewer, too many resamples repeat one value
+SEED = 20_190_611  # fixed, so that the same values give the same intervals
 OUTLIER = 3.5  # of |z|; Iglewicz and Hoaglin 1993, "How to Detect and Handle Outliers"
-_MAD_TO_SD = 0.6745  # the median absolute deviation of a normal distribution, in its own sd
+_MAD_TO_SD = 0.6745  # median absolute deviation of a normal distribution, in units of its sd
 _MEAN_TO_SD = 1.253314  # its sd over its mean absolute deviation
 
 
 def robust_z(values: Floats) -> Floats:
     """(x - median) / MAD over all values, in units of a normal distribution's sd; same shape.
 
-    Where more than half of them are equal the MAD is 0, and the mean absolute deviation takes
-    its place (Iglewicz and Hoaglin 1993); where all are equal, z is 0. nan is ignored and stays.
+    If more than half of them are equal the MAD is 0, and the mean absolute deviation is used
+    instead (Iglewicz and Hoaglin 1993); if all are equal, z is 0. nan is ignored and stays.
     """
     finite = values[np.isfinite(values)]
     if not finite.size:
@@ -53,8 +53,8 @@ def interval_of_mean(values: Floats) -> Floats:
     """The interval of the mean over the first axis, (2, ...); nan for fewer than `MIN_VALUES`.
 
     The bootstrap-t (Efron and Tibshirani 1993, section 12.5): how far each resample's mean is off,
-    in its own standard errors. It covers the mean of skewed values as often as it says where the
-    percentile bootstrap does not, but no method does for one that a few huge values decide: take
+    in its own standard errors. For skewed values its coverage is close to nominal where the
+    percentile bootstrap's is not. No method copes with a mean that a few huge values decide: take
     their logarithm first.
 
     >>> interval_of_mean(np.array([2.0] * 5))
@@ -74,8 +74,8 @@ def interval_of_mean(values: Floats) -> Floats:
 def rank_p(values: Floats, draws: Floats) -> Floats:
     """How often chance does as well, one-sided: (1 + draws at or above) / (1 + draws).
 
-    `values` (...,) against `draws` (draw, ...) of their own (Phipson and Smyth 2010); nan where a
-    value is nan.
+    `values` (...,) are compared with their own `draws` (draw, ...) (Phipson and Smyth 2010); nan
+    where a value is nan.
 
     >>> rank_p(np.array([2.0]), np.array([[1.0], [2.0], [0.0]]))
     array([0.5])
@@ -85,21 +85,21 @@ def rank_p(values: Floats, draws: Floats) -> Floats:
 
 
 def pooled_p(values: Floats, null: Floats) -> Floats:
-    """The same against one `null` for all `values`; those that are nan are left out of it.
+    """The same against one `null` distribution for all `values`; its nan are left out.
 
     >>> pooled_p(np.array([2.0, 0.5]), np.array([1.0, 2.0, 0.0]))
     array([0.5 , 0.75])
     """
-    known = np.sort(null[np.isfinite(null)], axis=None)
-    above = len(known) - np.searchsorted(known, values, side="left")
-    return np.where(np.isfinite(values), (1 + above) / (1 + len(known)), np.nan)
+    finite = np.sort(null[np.isfinite(null)], axis=None)
+    above = len(finite) - np.searchsorted(finite, values, side="left")
+    return np.where(np.isfinite(values), (1 + above) / (1 + len(finite)), np.nan)
 
 
 def gamma_p(values: Floats, draws: Floats) -> Floats:
     """The chance of such a value, (...,), by the gamma law with mean and variance of its `draws`.
 
-    Sums of squares of normal numbers nearly have it (Satterthwaite 1946), which tells smaller
-    chances apart than a rank can. `values` and `draws` (draw, ...) are squares, or sums of them.
+    Sums of squares of normal variables nearly follow it (Satterthwaite 1946); it resolves smaller
+    chances than a rank can. `values` and `draws` (draw, ...) are squares, or sums of them.
 
     >>> gamma_p(np.array([3.0]), np.array([[0.0], [1.0], [2.0]])).round(3)
     array([0.05])
@@ -129,10 +129,10 @@ def holm(p: Floats, level: float) -> Bools:
 
 
 def false_discovery(p: Floats) -> Floats:
-    """The smallest false discovery rate at which each of `p` is found, of the same shape.
+    """The smallest false discovery rate at which each of `p` is significant, same shape.
 
     Benjamini and Hochberg (1995); nan where p is. ``scipy.stats.false_discovery_control`` gives
-    the same, half a second later on a cold server.
+    the same, but takes half a second longer on a cold server.
     """
     rates = np.full(p.shape, np.nan)
     order = np.argsort(p, axis=None)[: np.isfinite(p).sum()]

@@ -1,4 +1,4 @@
-"""The strongest link between two words of a text: of every head, of all, and over the layer."""
+"""The strongest link between two words of a text: of each head, of all, and beyond its layer."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from core.analysis.arrays import Bools
 from core.model.trace import Array, Token, Trace
 
-_MIN_DISTANCE = 2  # words: in almost every model neighbours attend to each other, which is not news
-_SINK = 0.35  # of a head's attention, from the other tokens on average: such a key is a sink
-# English words that name nothing. Pronouns of the third person stand for what does.
+_MIN_DISTANCE = 2  # words: in almost every model neighbours attend to each other, which is no news
+_SINK = 0.35  # of a head's attention, averaged over the other tokens: such a key is a sink
+# English words that name nothing. Third-person pronouns stand for something that does.
 _STOP_WORDS = """
 a an the this that these those and or but so if as than then when while because no not of in on at
 to by for from with into about i me my we us our you your is are was were be been am do does did
@@ -25,7 +25,7 @@ have has had will would can could too very just oh
 
 @dataclass(frozen=True)
 class Link:
-    """A query position, a key position, and the head (layer and head from 0) that joins them."""
+    """A query position, a key position, and the head (layer and head from 0) that links them."""
 
     layer: int
     head: int
@@ -40,7 +40,7 @@ class FoundLink(Link):
 
     Attributes
     ----------
-    mean : what the heads of the layer give the pair on average; the rest of `weight` is its lift.
+    mean : what the layer's heads give the pair on average; `weight` minus this is its lift.
     joins_words : whether it joins two content words, neither neighbours nor a sink.
     """
 
@@ -49,12 +49,12 @@ class FoundLink(Link):
 
 
 def find_link(trace: Trace) -> FoundLink | None:
-    """The head to show first, at the pair that it lifts most over its layer's mean.
+    """The head to show first, at the pair that it lifts most above its layer's mean.
 
-    Of two content words: whole words of letters, in no list of stop words, different, not
-    neighbours, and the key no sink. Where a text has no such pair, of any two words or tokens;
-    None where it has a single one. One layer's attention, 4 bytes x heads x tokens squared, is in
-    memory at a time.
+    The pair is two content words: whole, alphabetic, not stop words, different, not neighbours, and
+    the key not a sink. If a text has no such pair, any two words or tokens; None if it has only
+    one token. Holds one layer's attention in memory at a time: 4 bytes x heads x tokens
+    squared.
     """
     sides = (trace.tokens, trace.key_tokens)
     (names, wordlike), (key_names, key_wordlike) = map(_words_of, sides)
@@ -72,7 +72,7 @@ def find_link(trace: Trace) -> FoundLink | None:
 def _most_lifted(
     trace: Trace, pairs: Bools, sink: float = np.inf, *, joins_words: bool
 ) -> FoundLink | None:
-    """The pair, (token, key token), with the largest lift in any head, and no more of a sink."""
+    """The most lifted of `pairs`, (token, key token), in any head; its key must not be a `sink`."""
     ordinary = np.array([not token.special for token in trace.tokens])
     best, found = 0.0, None
     for layer in range(trace.shape[0]) if pairs.any() else ():
@@ -84,16 +84,16 @@ def _most_lifted(
         place = np.unravel_index(int(lift.argmax()), lift.shape)
         if lift[place] > best:
             head, query, key = map(int, place)
-            best, given = float(lift[place]), (float(weights[place]), float(mean[query, key]))
-            found = FoundLink(layer, head, query, key, *given, joins_words)
+            best, values = float(lift[place]), (float(weights[place]), float(mean[query, key]))
+            found = FoundLink(layer, head, query, key, *values, joins_words)
     return found
 
 
 def strongest_link(trace: Trace, layers: Iterable[int] | None = None) -> Link | None:
     """The largest attention weight between two different ordinary words that are not neighbours.
 
-    Looks at all layers, or at those given (from 0), as :func:`strongest_links` does. None when no
-    such pair exists.
+    Looks at all layers, or at those given (from 0), as :func:`strongest_links` does. None if there
+    is no such pair.
     """
     links = [link for row in strongest_links(trace, layers) for link in row]
     best = max(links, key=lambda link: link.weight, default=None)
@@ -101,11 +101,11 @@ def strongest_link(trace: Trace, layers: Iterable[int] | None = None) -> Link | 
 
 
 def strongest_links(trace: Trace, layers: Iterable[int] | None = None) -> list[list[Link]]:
-    """The same of each head: a list for every layer; empty when no such pair exists.
+    """The same for each head: a list for every layer; empty if there is no such pair.
 
-    Special tokens, punctuation, repetitions of a word and neighbours do not count: many heads rest
-    on them, which says little about the sentence. Of an image, words are patches, and those that
-    touch are neighbours; words of two texts never are.
+    Special tokens, punctuation, repeated words and neighbours do not count: many heads rest
+    on them, which says little about the sentence. In an image, patches are the words, and patches
+    that touch are neighbours; words of two texts never are.
     """
     (names, wordlike), keys = map(_words_of, (trace.tokens, trace.key_tokens))
     pairs = wordlike[:, None] & keys[1] & (names[:, None] != keys[0])
@@ -122,10 +122,10 @@ def strongest_links(trace: Trace, layers: Iterable[int] | None = None) -> list[l
 
 
 def _largest(weights: Array, layer: int, head: int, pairs: Bools) -> Link:
-    """The largest of a head's weights, (token, key token), on these pairs."""
-    counted = np.where(pairs, weights, 0.0)
-    query, key = map(int, np.unravel_index(int(counted.argmax()), counted.shape))
-    return Link(layer, head, query, key, float(counted[query, key]))
+    """The largest of a head's weights, (token, key token), among these pairs."""
+    candidates = np.where(pairs, weights, 0.0)
+    query, key = map(int, np.unravel_index(int(candidates.argmax()), candidates.shape))
+    return Link(layer, head, query, key, float(candidates[query, key]))
 
 
 def _content_of(tokens: Sequence[Token]) -> Bools:
@@ -137,7 +137,7 @@ def _content_of(tokens: Sequence[Token]) -> Bools:
 
 
 def _words_of(tokens: Sequence[Token]) -> tuple[NDArray[Any], ...]:
-    """Of each token: how it reads, and whether it has letters."""
+    """For each token: its case-folded text, and whether it is an ordinary word with letters."""
     ordinary = [not each.special and any(map(str.isalpha, each.display)) for each in tokens]
     names = [each.display.casefold() for each in tokens]
     return np.array(names), np.array(ordinary)

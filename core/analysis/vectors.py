@@ -1,7 +1,7 @@
 """Tokens as vectors: attention rows reduced to a plane, and one vector projected on another.
 
 After Shoemaker (2024, chapter 11): attention is averaged over heads, the rows of each layer's
-matrix are reduced to two dimensions by PCA, each token is an arrow from the origin.
+matrix are reduced to two dimensions by PCA, and each token is an arrow from the origin.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 Summary = Literal["mean", "median", "max"] | int
 VectorSource = Literal["attention", "queries", "keys", "values", "hidden states"]
 
-CLOSE_ANGLE = np.deg2rad(18)  # of two arrows that a reader takes for one direction
-MIN_COSINE = 0.5  # in full space, of two tokens that do attend alike: within 60 degrees
-ROUNDING = 1e-6  # of the length of all rows together: what float32 cannot tell from zero
+CLOSE_ANGLE = np.deg2rad(18)  # between two arrows that a reader takes for one direction
+MIN_COSINE = 0.5  # in full space, between two tokens that really attend alike: within 60 degrees
+ROUNDING = 1e-6  # of the length of all rows together: float32 cannot tell less from zero
 
 
 class ClosePair(NamedTuple):
-    """The two tokens whose centred rows point most alike in full space, of all or of those held.
+    """The two tokens whose centred rows are most alike in full space, of all or of those held.
 
     Attributes
     ----------
-    first, second : their places among the tokens shown.
-    cosine : of the two.
+    first, second : their positions among the tokens shown.
+    cosine : between the two.
     median : of the cosines of all pairs.
     """
 
@@ -47,19 +47,19 @@ class ClosePair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Planes:
-    """One plane a layer."""
+    """One plane per layer."""
 
     coordinates: Floats  # (layer, token, component)
     explained: Floats  # share of the variance each component keeps, (layer, component)
     positions: tuple[int, ...]  # position in the text of each token shown
-    close_pairs: NDArray[np.int64]  # of arrows within `CLOSE_ANGLE` of each other, (layer,)
-    similar_pairs: NDArray[np.int64]  # those with a cosine from `MIN_COSINE` in full space too
-    closest: tuple[ClosePair | None, ...]  # of each layer
+    close_pairs: NDArray[np.int64]  # how many pairs of arrows are within `CLOSE_ANGLE`, (layer,)
+    similar_pairs: NDArray[np.int64]  # of these, with a cosine from `MIN_COSINE` in full space
+    closest: tuple[ClosePair | None, ...]  # in each layer
     layer_labels: tuple[int, ...]  # of the layers, as people read them
-    labels: tuple[str, ...]  # what each token shown is called, all different
+    labels: tuple[str, ...]  # the label of each token shown, all different
 
     def frame(self) -> pd.DataFrame:
-        """As it is saved: layer and position as numbered, token (label), x, y."""
+        """The table to save: layer and position as numbered, token (label), x, y."""
         import pandas as pd
 
         layers, tokens, components = self.coordinates.shape
@@ -78,7 +78,7 @@ def to_xy_coords(scores: ArrayLike, summary: Summary = "mean", normalize: bool =
     """The rows of a layer's attention as points in a plane.
 
     `scores` (head, token, token), the attention of one layer, are summarised over heads by "mean",
-    "median" or "max", or are those of one head, from 0. `normalize` divides the coordinates by the
+    "median" or "max", or taken from one head, from 0. `normalize` divides the coordinates by the
     Frobenius norm of their matrix. Returns float64 (token, 2): PCA of the rows. The sign of each
     component is arbitrary. Raises `ValueError` for scores of another shape.
     """
@@ -90,7 +90,7 @@ def to_xy_coords(scores: ArrayLike, summary: Summary = "mean", normalize: bool =
 
 
 def summarise_heads(stack: NDArray[Any], summary: Summary) -> Floats:
-    """(head, token, token) -> float64 (token, token), one row at a time: copies take memory."""
+    """(head, token, token) -> float64 (token, token), row by row: copies take memory."""
     if isinstance(summary, int):
         return np.asarray(stack[summary], dtype=np.float64)
     summarise = getattr(np, summary)  # "mean", "median" and "max" are NumPy's names too
@@ -99,10 +99,10 @@ def summarise_heads(stack: NDArray[Any], summary: Summary) -> Floats:
 
 
 def principal_components(rows: Floats, components: int = 2) -> tuple[Floats, Floats]:
-    """Coordinates along the principal components (row, component), and the shares of variance.
+    """Coordinates along the principal components (row, component), and their shares of variance.
 
-    Zeros stand for components that the rows do not have, and for all that is within their rounding.
-    The largest part of each component's axis is positive, as in scikit-learn.
+    Zeros stand for components that the rows do not have, or that are within rounding error.
+    The largest entry of each component's axis is positive, as in scikit-learn.
     """
     count = min(components, *rows.shape)
     coordinates, explained = np.zeros((rows.shape[0], components)), np.zeros(components)
@@ -119,7 +119,7 @@ def principal_components(rows: Floats, components: int = 2) -> tuple[Floats, Flo
 
 
 def normalize_plane(coordinates: Floats) -> Floats:
-    """Coordinates divided by their Frobenius norm; a plane of zeros stays one."""
+    """Coordinates divided by their Frobenius norm; a plane of zeros stays zero."""
     norm = np.linalg.norm(coordinates)
     return coordinates / norm if norm > 0 else coordinates
 
@@ -127,7 +127,7 @@ def normalize_plane(coordinates: Floats) -> Floats:
 def vector_projection(a: ArrayLike, b: ArrayLike) -> Floats:
     """The part of `a` along `b`: (a.b / |b|^2) b, float64.
 
-    `a` and `b` are vectors of the same length. On a zero vector the projection is zero.
+    `a` and `b` are vectors of the same length. The projection on a zero vector is zero.
     """
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     squared = float(b @ b)
@@ -145,9 +145,9 @@ def layer_planes(
 ) -> Planes:
     """A plane for every layer of a trace, from its :func:`layer_rows`.
 
-    `keep_special` shows the tokens that the tokenizer added too, as rows and columns; `normalize`
+    `keep_special` also shows the tokens that the tokenizer added, as rows and columns; `normalize`
     divides each plane by its Frobenius norm. The closest pair is one of the tokens `held`
-    (positions): of two of them, or of one with any other.
+    (positions): two of them, or a single one with any other.
     """
     positions = [token.position for token in trace.tokens if keep_special or not token.special]
     places = [positions.index(position) for position in held]
@@ -174,11 +174,11 @@ def layer_planes(
 
 
 def count_close_pairs(coordinates: Floats, rows: Floats) -> tuple[int, int]:
-    """How many pairs of arrows nearly coincide in direction, and how many of them truly do.
+    """How many pairs of arrows nearly coincide in direction, and how many of these really do.
 
     The arrows are (token, component), the `rows` they were reduced from (token, length). Close is
-    within `CLOSE_ANGLE`, truly close a cosine of the centred rows of `MIN_COSINE` or more. A token
-    without a direction is in no pair.
+    within `CLOSE_ANGLE`; really close is a cosine of the centred rows of `MIN_COSINE` or more. A
+    token without a direction is in no pair.
     """
     upper = np.triu_indices(len(rows), k=1)
     close = cosines(coordinates)[upper] >= np.cos(CLOSE_ANGLE)
@@ -187,15 +187,15 @@ def count_close_pairs(coordinates: Floats, rows: Floats) -> tuple[int, int]:
 
 
 def closest_pair(rows: Floats, held: Sequence[int] = ()) -> ClosePair | None:
-    """The two `rows` (token, length) that point most alike, once centred; None where none do.
+    """The two `rows` (token, length) that are most alike, once centred; None if there are none.
 
-    One that is `held` is in the pair, of several two, in their order; two are a pair even if they
-    point apart. A token without a direction is in no pair.
+    A single `held` token is in the pair; of several, two are, in their order, even if they point
+    apart. A token without a direction is in no pair.
     """
     first, second = np.triu_indices(len(rows), k=1)
     values = cosines(rows - rows.mean(axis=0))[first, second]
-    known = np.isin(first, held).astype(int) + np.isin(second, held) >= min(len(held), 2)
-    among = np.where(known & (values != 0), values, -np.inf)
+    allowed = np.isin(first, held).astype(int) + np.isin(second, held) >= min(len(held), 2)
+    among = np.where(allowed & (values != 0), values, -np.inf)
     if not values.size or among.max() <= (-np.inf if len(held) == 2 else 0):
         return None
     best = int(among.argmax())
@@ -214,7 +214,7 @@ def layer_rows(
     """The vectors of one layer before they are reduced, float64 (token, length).
 
     The `source` is attention rows, summarised over heads; the queries, keys or values of all heads
-    side by side; or the hidden states that the layer receives. A number as `summary` picks one
+    side by side; or the hidden states that the layer receives. A number as `summary` selects one
     head, from 0.
     """
     if source == "attention":
@@ -230,7 +230,7 @@ def layer_rows(
 
 
 def align_planes(coordinates: Floats) -> Floats:
-    """Points (layer, token, component), each layer's turned and mirrored onto those of the last.
+    """Points (layer, token, component), each layer turned and mirrored onto the previous one.
 
     The orthogonal Procrustes problem (Schonemann 1966): no distance and no angle changes.
     """

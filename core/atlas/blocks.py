@@ -1,4 +1,4 @@
-"""Sentences of one length side by side, so that what is asked of each is asked of all at once."""
+"""Sentences of the same length in blocks, so that each computation runs on all of them at once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from core.model.trace import Layer, Trace
 if TYPE_CHECKING:
     from core.atlas.data import Masks
 
-MAX_PAIRS = 300_000  # measured in a head; longer corpora are measured on a sample of sentences
+MAX_PAIRS = 300_000  # measured per head; longer corpora are measured on a sample of sentences
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Block:
     causal: bool
 
     def counted(self, layer: int, head: int) -> Bools:
-        """Pairs that count: permitted, of queries with enough keys, (sentence, token, token)."""
+        """The counted pairs: permitted, of queries with enough keys, (sentence, token, token)."""
         sentences, size = self.tokens.shape
         usual = usual_mask(size, self.causal)
         if any(mask is not None for mask in self.masks):
@@ -47,18 +47,18 @@ class Block:
         return np.asarray(permitted & (permitted.sum(axis=-1, keepdims=True) >= MIN_KEYS))
 
     def within(self, sample: Indices) -> Block:
-        """The same sentences with tokens as indices into a sample of the corpus, ascending."""
+        """The same sentences, with tokens as indices into an ascending sample of the corpus."""
         return replace(self, tokens=np.searchsorted(sample, self.tokens))
 
 
 def usual_mask(size: int, causal: bool) -> Bools:
-    """All pairs, or for a causal model those of a query with no later key, (token, token)."""
+    """All pairs; for a causal model, only those with no later key; (token, token)."""
     pairs = np.ones((size, size), dtype=np.bool_)
     return np.tril(pairs) if causal else pairs
 
 
 def unusual_masks(trace: Trace) -> Masks | None:
-    """What each layer permits, where any of them differs from the usual, as sliding windows do."""
+    """What each layer permits, if any of them differs from the usual, e.g. sliding windows."""
     size = trace.shape[2]
     usual = usual_mask(size, trace.causal)
     if all(rule.mask is None for rule in trace.layers) and not trace.causal:
@@ -76,9 +76,9 @@ def blocks_of(
     masks: Callable[[int], Masks | None],
     causal: bool,
 ) -> list[Block]:
-    """Blocks of these sentences, ascending, of a corpus with these many tokens a sentence.
+    """Blocks of these sentences, ascending, given the token count of each corpus sentence.
 
-    `masks` gives the unusual ones of a sentence.
+    `masks` returns the unusual masks of a sentence.
     """
     firsts = np.concatenate([[0], np.cumsum(lengths)])
     blocks = []
@@ -90,9 +90,9 @@ def blocks_of(
 
 
 class CorpusPairs:
-    """The pairs that count in every head, block after block.
+    """The counted pairs of every head, block by block.
 
-    With only the usual masks they are the same for all heads, and computed once.
+    With only the usual masks they are the same for all heads, and computed only once.
     """
 
     def __init__(self, blocks: Sequence[Block]) -> None:
@@ -105,7 +105,7 @@ class CorpusPairs:
         return self._of_head(head)[0]
 
     def products(self, queries: Floats, keys: Floats, head: tuple[int, int]) -> Floats:
-        """Dot products of the pairs of one head, (pair,); arguments (token of the corpus, dim)."""
+        """Dot products of the pairs of one head, (pair,); vectors: (token of the corpus, dim)."""
         parts = []
         for block, counted in zip(self.blocks, self._of_head(head)[1], strict=True):
             dots = queries[block.tokens] @ keys[block.tokens].swapaxes(-1, -2)
@@ -123,7 +123,7 @@ class CorpusPairs:
     def faithfulness(
         self, queries: Floats, keys: Floats, head: tuple[int, int], target: Target
     ) -> Faithfulness:
-        """What distances between these points, (token of the corpus, dim), keep."""
+        """How faithful the distances between these points, (token of the corpus, dim), are."""
         rows = target.rows
         products = self.products(queries, keys, head)
         q_squares = rows.spread(np.einsum("td,td->t", queries, queries)[rows.queries])
@@ -131,7 +131,7 @@ class CorpusPairs:
         return compare(target, pair_distances(products, q_squares, k_squares, "euclidean"))
 
     def _of_head(self, head: tuple[int, int]) -> tuple[QueryRows, list[Bools | None]]:
-        """The rows, and which pairs of each block count; None for all."""
+        """The rows, and which pairs of each block are counted; None for all."""
         if self._cached is not None:
             return self._cached
         counted = [block.counted(*head) for block in self.blocks]

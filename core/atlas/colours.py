@@ -1,4 +1,4 @@
-"""What the colours of an atlas's points can stand for, one registered function each."""
+"""What the colours of an atlas's points can stand for: one registered function each."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from core.atlas.pixels import CorpusImages
 ToTones: TypeAlias = "Callable[[Atlas], Tones]"
 Scale = Literal["type", "sequential", "hue", "category"]
 Needs = Literal["nothing", "texts", "labels", "images"]
-MAX_CATEGORIES = 6  # in a legend; rarer ones become "other"
+MAX_CATEGORIES = 6  # in a legend; rarer ones are merged into "other"
 _ENDS = ("first token", "last token")
-_PERIOD = 5  # AttentionViz's choice for showing repeating patterns of positions
+_PERIOD = 5  # AttentionViz's choice, to show repeating patterns of positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ def colouring(name: str, title: str, *, needs: Needs = "nothing") -> Callable[[T
 
 
 def point_tones(atlas: Atlas, name: str) -> Tones:
-    """Colours by one of ``COLOURINGS``; `KeyError` for any other name."""
+    """Colours for one of ``COLOURINGS``; `KeyError` for any other name."""
     return COLOURINGS[name].tones(atlas)
 
 
@@ -116,7 +116,7 @@ def _label(atlas: Atlas) -> Tones:
 
 @colouring("hue", "hue of the patch", needs="images")
 def _hue(atlas: Atlas) -> Tones:
-    """By the nearest of eight names; grey patches and other tokens have none."""
+    """By the nearest of eight hue names; grey patches and other tokens have none."""
     looks = _images(atlas).looks
     centres = np.array(list(HUES.values())) / 360
     away = np.abs(looks.hue[:, None] - centres)
@@ -158,15 +158,15 @@ def _of_every_image(atlas: Atlas, values: Floats) -> Floats:
 
 
 def _of_patches(atlas: Atlas, values: Floats) -> Floats:
-    """A value for every patch, image after image, for both points of its token; nan for others."""
+    """A value per patch, image after image, for both points of its token; nan for other tokens."""
     images = _images(atlas)
     place = images.places(atlas.tokens.position)
-    found = values[atlas.tokens.sentence * images.patches + np.maximum(place, 0)]
-    return _both(np.where(place >= 0, found, np.nan))
+    of_tokens = values[atlas.tokens.sentence * images.patches + np.maximum(place, 0)]
+    return _both(np.where(place >= 0, of_tokens, np.nan))
 
 
 def _categories(names: Sequence[str]) -> Tones:
-    """Most common first; those beyond ``MAX_CATEGORIES`` share "other"."""
+    """Most common first; all beyond ``MAX_CATEGORIES`` become "other"."""
     counts = Counter(names)
     order = sorted(counts, key=lambda name: (-counts[name], name))
     legend = order if len(order) <= MAX_CATEGORIES else [*order[: MAX_CATEGORIES - 1], "other"]
@@ -181,7 +181,7 @@ def _logarithmic(counts: NDArray[np.integer], unit: str) -> Tones:
 
 
 def _share_of_sentence(atlas: Atlas) -> Floats:
-    """How far into its sentence each token stands, 0 to 1."""
+    """How far into its sentence each token is, 0 to 1."""
     return np.asarray(atlas.tokens.position / np.maximum(atlas.tokens.lengths - 1, 1))
 
 

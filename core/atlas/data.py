@@ -1,4 +1,4 @@
-"""What an atlas has: the tokens of a corpus, and where every head puts their queries and keys."""
+"""What an atlas holds: the tokens of a corpus, and where each head puts their queries and keys."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from core.vocabulary import Stage
 
 Ints = NDArray[np.int32]
 Masks = tuple[Bools, ...]  # a layer: (1 or head, token, token)
-# Settings of an atlas of some sentences of a larger one: how many tokens and sentences that has.
+# Settings of an atlas of a sample: how many tokens and sentences the whole corpus has.
 SAMPLED = ("corpus_tokens", "corpus_sentences")
-TOKEN_COLUMNS = ("sentence", "position", "word", "special", "spans")  # of numbers
+TOKEN_COLUMNS = ("sentence", "position", "word", "special", "spans")  # numeric columns
 ONE_HEAD_TOKENS = 2_500  # most of a layout, and kept with vectors: UMAP takes about ten seconds
 DIMENSIONS = 3  # components stored; a plane uses the first two
 
@@ -38,7 +38,7 @@ class CorpusTokens:
     """The tokens of an atlas in columns, sentence after sentence, one entry per token."""
 
     texts: TokenTexts  # as the tokenizer gives them, e.g. ``"##y"``
-    displays: TokenTexts  # what people read
+    displays: TokenTexts  # as people read them
     sentence: TokenNumbers  # index into the atlas's sentences, ascending
     position: TokenNumbers  # as in :class:`core.model.trace.Token`
     word: Annotated[Ints, Shape("token", -1)]  # as in :class:`core.model.trace.Token`
@@ -59,7 +59,7 @@ class CorpusTokens:
         return np.arange(first, last)
 
     def which(self, chosen: Bools) -> CorpusTokens:
-        """Some of them, (token,)."""
+        """Only the tokens that are `chosen`, (token,)."""
         return CorpusTokens(
             tuple(compress(self.texts, chosen)),
             tuple(compress(self.displays, chosen)),
@@ -73,8 +73,8 @@ class CorpusTexts:
 
     Attributes
     ----------
-    tokens : their tokens; ``tokens.sentence`` has the numbers, ascending, with gaps perhaps.
-    sentences, labels : of each sentence with a token here, in this order; no label at all without.
+    tokens : their tokens; ``tokens.sentence`` has the numbers, ascending, possibly with gaps.
+    sentences, labels : one per sentence with a token here, in this order; labels may be empty.
     """
 
     tokens: CorpusTokens
@@ -87,7 +87,7 @@ class CorpusTexts:
         return np.unique(self.tokens.sentence).astype(np.int64)
 
     def which(self, numbers: NDArray[np.integer]) -> CorpusTexts:
-        """Those of these sentences that are here, perhaps none."""
+        """The sentences among `numbers` that are here, possibly none."""
         wanted = np.isin(self.numbers, numbers)
         return CorpusTexts(
             self.tokens.which(np.isin(self.tokens.sentence, numbers)),
@@ -114,12 +114,12 @@ class CorpusVectors:
 
 @dataclass(frozen=True, eq=False)
 class SampledVectors(CorpusVectors):
-    """Those of some tokens of an atlas, all that a layout takes.
+    """The vectors of some tokens of an atlas, as many as a layout uses.
 
     Attributes
     ----------
-    tokens : which of the atlas's, ascending.
-    q_mean, k_mean : of all its queries and keys, float64 (layer, head, dim), keys' heads as theirs.
+    tokens : which of the atlas's tokens, ascending.
+    q_mean, k_mean : of all its queries and keys, float64 (layer, head or key-value head, dim).
     """
 
     tokens: Indices
@@ -127,16 +127,16 @@ class SampledVectors(CorpusVectors):
     k_mean: Floats
 
     def translation(self, layer: int, head: int) -> Floats:
-        """As :func:`core.analysis.normalization.key_translation` of all the atlas's tokens."""
+        """As :func:`core.analysis.normalization.key_translation` over all tokens of the atlas."""
         group = self.q_mean.shape[1] // self.k_mean.shape[1]
         return np.asarray(self.q_mean[layer, head] - self.k_mean[layer, head // group])
 
 
 @dataclass(frozen=True, eq=False)
 class ModelFaithfulness:
-    """What distances in the plane keep of every head's attention, float64 (layer, head) each.
+    """How faithful distances in the plane are for every head, float64 (layer, head) each.
 
-    As in :class:`core.analysis.query_key.faithfulness.Faithfulness`; NaN where it is not defined.
+    As in :class:`core.analysis.query_key.faithfulness.Faithfulness`; NaN if undefined.
     """
 
     # Within rows, over the permitted pairs of all sentences
@@ -148,8 +148,8 @@ class ModelFaithfulness:
 class Measured:
     """What faithfulness was measured on."""
 
-    tokens: int  # how many of the corpus
-    top1: Share  # the uniform baseline, (layer, head): what random points keep
+    tokens: int  # how many tokens of the corpus
+    top1: Share  # the uniform baseline, (layer, head): what random points reach
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +164,7 @@ class ProjectedPart:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Atlas:
-    """Every head's queries and keys over a corpus, or over a sample of one, numbered anew."""
+    """Every head's queries and keys over a corpus, or over a sample of one, renumbered."""
 
     model: str  # the name it was loaded by
     causal: bool  # whether no token attends to a later one
@@ -173,16 +173,16 @@ class Atlas:
     labels: tuple[str, ...] = ()
     points: Mapping[Stage, Points]
     norms: Norms
-    # Of the variance, by component
+    # Share of the variance, by component
     shares: Mapping[Stage, Annotated[Floats, Shape("layer head 3", -1e-4, 1 + 1e-4)]]
     c: Annotated[Floats, Shape("layer head", 1e-300)]  # scales queries and keys when normalized
     faithfulness: Mapping[Stage, ModelFaithfulness]
     measured: Measured
     settings: Mapping[str, str | int] = field(default_factory=dict)  # how it was built, to show
-    layer_numbers: tuple[int, ...] = ()  # the model's own, from 1, where some do not attend
-    depth: int | None = None  # layers of the model, those that do not attend included
-    images: CorpusImages | None = None  # of an atlas of images; their names are its sentences
-    masks: Mapping[int, Masks] = field(default_factory=dict)  # of sentences with unusual ones
+    layer_numbers: tuple[int, ...] = ()  # the model's own, from 1, if some do not attend
+    depth: int | None = None  # layers of the model, including those that do not attend
+    images: CorpusImages | None = None  # for an atlas of images; its sentences are their names
+    masks: Mapping[int, Masks] = field(default_factory=dict)  # for sentences with unusual masks
     rules: tuple[Layer, ...] = ()  # without masks; empty for an atlas opened from a file
     vectors: SampledVectors | None = None  # None for an atlas opened from a file
 
@@ -199,19 +199,19 @@ class Atlas:
 
     @property
     def texts(self) -> CorpusTexts:
-        """Its tokens and sentences."""
+        """The atlas's tokens and sentences."""
         return CorpusTexts(self.tokens, self.sentences, self.labels)
 
     @property
     def corpus_size(self) -> tuple[int, int]:
-        """How many tokens and sentences the corpus has, which the settings of a sample say."""
-        own = len(self.tokens), len(self.sentences)
-        tokens, sentences = (self.settings.get(*each) for each in zip(SAMPLED, own, strict=True))
+        """How many tokens and sentences the corpus has, from the settings if this is a sample."""
+        size = len(self.tokens), len(self.sentences)
+        tokens, sentences = (self.settings.get(*each) for each in zip(SAMPLED, size, strict=True))
         return int(tokens), int(sentences)
 
 
 def token_columns(parts: Sequence[tuple[Token, ...]]) -> CorpusTokens:
-    """The columns of the tokens of several sentences, numbered in this order."""
+    """The columns for the tokens of several sentences, numbered in this order."""
     tokens = [token for part in parts for token in part]
     return CorpusTokens(
         texts=tuple(token.text for token in tokens),
@@ -225,7 +225,7 @@ def token_columns(parts: Sequence[tuple[Token, ...]]) -> CorpusTokens:
 
 
 def join_texts(parts: Sequence[CorpusTexts]) -> CorpusTexts:
-    """The sentences of all parts, one after the other."""
+    """The sentences of all parts, one part after the other."""
     tokens = [part.tokens for part in parts]
     numbers: list[Any] = [
         np.concatenate([getattr(each, name) for each in tokens]) for name in TOKEN_COLUMNS

@@ -1,4 +1,4 @@
-"""UMAP and t-SNE of one head of an atlas: slow, so from as many whole sentences as time allows."""
+"""UMAP and t-SNE of one head of an atlas: slow, so on as many whole sentences as time allows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Layout:
 
     tokens: Indices  # which tokens of the corpus, ascending, (m,)
     points: Array  # float32 (2 m, 2), queries first
-    faithfulness: Faithfulness  # what it keeps of the attention within the sentences that it shows
+    faithfulness: Faithfulness  # of the attention within the sentences shown
 
 
 def lay_out_head(
@@ -38,15 +38,15 @@ def lay_out_head(
 ) -> Layout:
     """UMAP or t-SNE of one head's queries and keys at a stage.
 
-    Random sentences (always the same) with up to `max_tokens` tokens are laid out, one at least.
-    Raises `ProjectionError` when it fails; `ValueError` for an atlas opened from a file, which has
-    no vectors.
+    Random sentences (always the same) are laid out, up to `max_tokens` tokens but at least one
+    sentence. Raises `ProjectionError` if it fails; `ValueError` for an atlas opened from a file,
+    which has no vectors.
     """
     if atlas.vectors is None:
         raise ValueError("this atlas has no vectors")
     sentences, sample = tokens_within(atlas.tokens.sentence, min(max_tokens, ONE_HEAD_TOKENS))
-    kept = np.isin(atlas.vectors.tokens, sample)
-    queries, keys = (vectors[kept] for vectors in atlas.vectors.of_head(layer, head))
+    in_sample = np.isin(atlas.vectors.tokens, sample)
+    queries, keys = (vectors[in_sample] for vectors in atlas.vectors.of_head(layer, head))
     staged = queries, keys
     if stage != "raw":
         c = float(atlas.c[layer, head]) if stage == "normalized" else 1.0

@@ -1,4 +1,4 @@
-"""One head of an atlas: contexts from every tenth of its strength, and its points as a file."""
+"""One head of an atlas: contexts from each decile of its strength, and its points as a file."""
 
 from __future__ import annotations
 
@@ -72,23 +72,23 @@ def draw_sentences(atlas: Atlas, seed: int = _SEED) -> list[int]:
 def contexts_of(trace: Trace, sentence: int) -> Contexts:
     """Every query token that is not special and may attend to a key that counts.
 
-    A key counts if it is neither the query token itself nor a special token, nor, in a causal
-    model, the first token, where heads leave the attention that they have no use for.
+    A key counts if it is neither the query token itself nor a special token nor, in a causal
+    model, the first token, where heads put attention that they have no use for.
     """
-    counted = _counted(trace)
-    positions = np.flatnonzero((counted & permitted_somewhere(trace)).any(axis=1))
+    possible = _counted(trace)
+    positions = np.flatnonzero((possible & permitted_somewhere(trace)).any(axis=1))
     layers, heads = trace.shape[:2]
     strength = np.zeros((layers, heads, positions.size), dtype=np.float32)
     key = np.zeros((layers, heads, positions.size), dtype=np.int32)
     if positions.size:
         for layer in range(layers):
-            rows = np.where(counted, trace.attention(layer), 0)[:, positions]
+            rows = np.where(possible, trace.attention(layer), 0)[:, positions]
             strength[layer], key[layer] = rows.max(axis=-1), rows.argmax(axis=-1)
     return Contexts(np.full(positions.size, sentence, dtype=np.intp), positions, strength, key)
 
 
 def _counted(trace: Trace) -> Bools:
-    """Which pairs can make a context, whether permitted or not, (token, token)."""
+    """Which pairs can form a context, whether permitted or not, (token, token)."""
     special = np.array([token.special for token in trace.tokens])
     keys = ~special
     if trace.causal:
@@ -109,8 +109,8 @@ def join_contexts(parts: Sequence[Contexts]) -> Contexts:
 def draw_deciles(strength: Array | Floats, count: int, seed: int = _SEED) -> list[Decile]:
     """Up to `count` contexts from each tenth of the strengths (context,), strongest tenth first.
 
-    Within a tenth each context is as likely as any other; `seed` fixes the draw. With fewer than
-    ten contexts some tenths are empty, and left out.
+    Within a tenth every context is equally likely; `seed` fixes the draw. With fewer than
+    ten contexts some tenths are empty and left out.
     """
     generator = np.random.default_rng(seed)
     order = np.argsort(strength, kind="stable")
@@ -125,8 +125,8 @@ def draw_deciles(strength: Array | Floats, count: int, seed: int = _SEED) -> lis
     return deciles[::-1]
 
 
-ABOUT = b"headscope.points"  # where the file says what it holds, as JSON
-EMBEDDING_ATLAS = "--x x --y y --text text"  # the options of embedding-atlas that name its columns
+ABOUT = b"headscope.points"  # metadata key under which the file describes itself, as JSON
+EMBEDDING_ATLAS = "--x x --y y --text text"  # embedding-atlas's options that name the columns
 
 
 def embedding_atlas_file(
@@ -134,10 +134,10 @@ def embedding_atlas_file(
 ) -> bytes:
     """The points (2 token, 2) of these tokens, queries first, as Parquet.
 
-    Embedding Atlas opens it with its options `EMBEDDING_ATLAS`. Its reader is pandas, and asks for
-    the columns that its options name: two numbers and a text. Here they are `x`, `y` and `text`,
-    the sentence with the token in brackets; `category` is "query" or "key". `about` is kept in the
-    file's metadata.
+    Embedding Atlas opens it with the options `EMBEDDING_ATLAS`. It reads the file with pandas, and
+    asks for the columns that the options name: two numbers and a text. Here they are `x`, `y` and
+    `text`, the sentence with the token in brackets; `category` is "query" or "key". `about` is
+    kept in the file's metadata.
     """
     own = np.tile(tokens, 2)
     sentence = atlas.tokens.sentence[own]
@@ -159,7 +159,7 @@ def embedding_atlas_file(
 
 
 def _marked(atlas: Atlas, token: int) -> str:
-    """The sentence with the token in brackets; one that is in no text stands before it."""
+    """The sentence with the token in brackets; a token outside the text is put before it."""
     text = atlas.sentences[int(atlas.tokens.sentence[token])]
     first, end = (int(place) for place in atlas.tokens.spans[token])
     if end <= first:

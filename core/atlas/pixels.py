@@ -21,13 +21,13 @@ MAX_SPRITE = 8  # pixels: 192 bytes a patch, 2 MB of the 10,000 tokens that a cl
 
 @dataclass(frozen=True, eq=False)
 class CorpusImages:
-    """What the model got of each image; the sentences of the atlas are their names.
+    """The model's input for each image; the images' names are the sentences of the atlas.
 
     Attributes
     ----------
-    pixels : uint8 (image, height, width, 3), sRGB, before it was normalised.
+    pixels : uint8 (image, height, width, 3), sRGB, before normalisation.
     size : side of a patch in pixels.
-    first : a first patch's place among the tokens of its image.
+    first : position of the first patch among the tokens of its image.
     """
 
     pixels: Annotated[Pixels, Shape("sentence height width 3")]
@@ -36,27 +36,27 @@ class CorpusImages:
 
     @property
     def rows(self) -> int:
-        """Of patches."""
+        """Rows of patches."""
         return self.pixels.shape[1] // self.size
 
     @property
     def columns(self) -> int:
-        """Of patches."""
+        """Columns of patches."""
         return self.pixels.shape[2] // self.size
 
     @property
     def patches(self) -> int:
-        """Of one image."""
+        """Patches per image."""
         return self.rows * self.columns
 
     def of_image(self, image: int) -> Patches:
-        """The grid of one image, as a trace has it; what it was before is not known any more."""
+        """The grid of one image, as in a trace; its original size is no longer known."""
         pixels = self.pixels[image].copy()
-        given = (pixels.shape[0], pixels.shape[1])
-        return Patches(pixels, self.rows, self.columns, self.size, self.first, given)
+        input_size = (pixels.shape[0], pixels.shape[1])
+        return Patches(pixels, self.rows, self.columns, self.size, self.first, input_size)
 
     def places(self, position: NDArray[np.integer]) -> Indices:
-        """Of tokens at these positions, the patch's number in its image; -1 for [CLS] and others.
+        """The patch number within its image for tokens at these positions; -1 for other tokens.
 
         Patches are numbered row by row, from 0.
         """
@@ -71,7 +71,7 @@ class CorpusImages:
 
     @cached_property
     def sprites(self) -> Pixels:
-        """Every patch at most `MAX_SPRITE` pixels wide: uint8 (image, patch, side, side, 3)."""
+        """Every patch, at most `MAX_SPRITE` pixels wide: uint8 (image, patch, side, side, 3)."""
         step = -(-self.size // MAX_SPRITE)
         side = self.size // step
         cells = self.cells()[:, :, : side * step, : side * step]
@@ -91,7 +91,7 @@ class CorpusImages:
 
 
 def join_images(parts: Sequence[Patches]) -> CorpusImages:
-    """The images of several traces; `ValueError` where they are not cut alike."""
+    """The images of several traces; `ValueError` if they are not cut in the same way."""
     shapes = {(each.pixels.shape, each.size, each.first) for each in parts}
     if len(shapes) != 1:
         raise ValueError("the images of one atlas must have one size and one grid")

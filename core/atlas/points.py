@@ -13,7 +13,7 @@ from core.model.trace import Array
 from core.vocabulary import STAGES, Stage
 
 _ROUNDING = 1e-10  # of the largest variance: anything smaller is rounding of float32 vectors
-_STILL = 1e-12  # of the vectors' mean square: they are all equal but for rounding
+_STILL = 1e-12  # of the vectors' mean square: below it they are equal up to rounding
 
 
 class Plane(NamedTuple):
@@ -21,10 +21,10 @@ class Plane(NamedTuple):
 
     Attributes
     ----------
-    factors : of queries and of keys.
+    factors : for queries and for keys.
     centres : (2, dim), of queries and of keys, in the units after the factor.
-    axes : (dim, 3); each points to where its largest weight is positive, and with fewer dims than
-        axes the rest are zeros.
+    axes : (dim, 3); the largest weight of each is positive; if there are fewer dims than axes, the
+        rest are zeros.
     shares : of the variance, by axis, (3,).
     """
 
@@ -39,7 +39,7 @@ def find_planes(
 ) -> dict[Stage, Plane]:
     """The planes of a head whose queries and keys have these means (dim,) and covariances.
 
-    There are as many queries as keys. Keys are translated by the vector between the centroids, and
+    There are as many queries as keys. Keys are translated by the difference of the centroids, and
     both are scaled by `c`.
     """
     (q_mean, k_mean), (q_cov, k_cov) = means, covariances
@@ -61,7 +61,7 @@ def find_planes(
 
 
 def place(queries: Floats, keys: Floats, planes: Mapping[Stage, Plane]) -> dict[Stage, Array]:
-    """Points float32 (2 token, 3) in each plane, queries first, of vectors (token, dim)."""
+    """Project vectors (token, dim) to points float32 (2 token, 3) in each plane, queries first."""
     return {
         stage: np.vstack(
             [

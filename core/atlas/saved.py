@@ -2,12 +2,12 @@
 
 NAME.atlas/
   points-00000.safetensors   where every head puts the tokens of a part
-  tokens.parquet, sentences.parquet   what a search reads of all parts
+  tokens.parquet, sentences.parquet   what a search reads, for all parts
   atlas.safetensors   figures of every head, and a random sample of whole sentences; written last,
                       so that a folder without it is unfinished
 
-One of images has the last alone: all of them are its sample. A folder is opened only where whoever
-runs the server put it, but it may come from elsewhere. Its files must be files of their own, no
+An atlas of images only has the last file: all images are its sample. A folder is opened only where
+the server's operator put it, but it may come from elsewhere. Its files must be regular files, not
 links; types, shapes, numbers and sizes are checked.
 """
 
@@ -36,26 +36,26 @@ from core.atlas.tables import (
 from core.records import UNFINISHED, RecordError, read_record, write_record
 from core.vocabulary import STAGES
 
-FOLDER = ".atlas"  # the end of its name
+FOLDER = ".atlas"  # ending of the folder's name
 ATLAS, POINTS = "atlas.safetensors", "points-{:05}.safetensors"
 MAX_BYTES = 2**31  # of the sample and the figures
 MAX_HEADER = 2**20  # bytes of the JSON: a hundred settings, numbers of layers
 MAX_HEADS = 2048  # in all layers
-MAX_TOKENS = 2_000_000  # of the sample: their texts and places take 200 bytes each when opened
+MAX_TOKENS = 2_000_000  # of the sample: their texts and positions take 200 bytes each when opened
 MAX_PATCH = 64  # side of a patch in pixels; models have up to 32
 _COUNTS = ("tokens_cut", "characters_cut", "sentences_left_out", *SAMPLED)  # among the settings
 _MAX_NAME = 4096  # characters of a model's name, which may be a folder: PATH_MAX on Linux
-_MAX_SETTINGS, _MAX_SETTING = 100, 1000  # how many, and the characters of each
+_MAX_SETTINGS, _MAX_SETTING = 100, 1000  # how many, and characters in each
 
 
 def write_atlas(folder: Path, atlas: Atlas, parts: Iterable[CorpusTexts] = ()) -> None:
-    """Write what a folder has beside its points, so that it is an atlas.
+    """Write what a folder needs besides its points to be an atlas.
 
-    `parts` are the texts of the whole corpus, in order; none of an atlas of images. Raises
-    `RecordError` for what :func:`open_large` would not open, `OSError` when something cannot be
-    written.
+    `parts` are the texts of the whole corpus, in order; none for an atlas of images. Raises
+    `RecordError` for anything that :func:`open_large` would not open, `OSError` if something
+    cannot be written.
     """
-    for unfinished in folder.glob(f"*{UNFINISHED}"):  # of a writer that was killed
+    for unfinished in folder.glob(f"*{UNFINISHED}"):  # left by a writer that was killed
         unfinished.unlink(missing_ok=True)
     texts = as_stored(atlas.texts)
     stored = replace(
@@ -74,10 +74,10 @@ def write_atlas(folder: Path, atlas: Atlas, parts: Iterable[CorpusTexts] = ()) -
 
 
 def open_large(folder: Path) -> Source:
-    """The atlas in a folder; but for its sample nothing is read before it is looked at.
+    """The atlas in a folder; apart from its sample, nothing is read until it is needed.
 
-    Raises `RecordError` when it is no such folder, has a link in the place of a file, or is damaged
-    where it is read at once; `OSError` when it cannot be read.
+    Raises `RecordError` if it is not an atlas folder, has a link in place of a file, or is damaged
+    in what is read immediately; `OSError` if it cannot be read.
     """
     if not stat.S_ISDIR(folder.lstat().st_mode):
         raise RecordError("The atlas is not a folder of its own.")
@@ -103,14 +103,14 @@ def _check_own(path: Path) -> None:
 
 
 def _check(atlas: Atlas) -> None:
-    """`RecordError` for what no atlas is, or what is too large for a page."""
+    """`RecordError` for what cannot be an atlas, or is too large for a page."""
     fault = next((said for is_wrong, said in _faults(atlas) if is_wrong), None)
     if fault is not None:
         raise RecordError(fault)
 
 
 def _faults(atlas: Atlas) -> Iterator[tuple[bool, str]]:
-    """What may be wrong, and whether it is; each may rely on what comes before it."""
+    """What may be wrong, and whether it is; each check may rely on the ones before it."""
     layers, heads = atlas.c.shape
     numbers, tokens, name = atlas.layer_numbers, atlas.tokens, atlas.model
     count = f"{layers * heads:,} heads of {len(tokens):,} tokens"
@@ -126,13 +126,13 @@ def _faults(atlas: Atlas) -> Iterator[tuple[bool, str]]:
     yield not 0 < len(name) <= _MAX_NAME or "\0" in name, "The file does not name a model."
     yield from _faults_of_settings(atlas)
     yield from _faults_of_texts(atlas)
-    whole, own = atlas.corpus_size, (len(tokens), len(atlas.sentences))
-    yield min(np.subtract(whole, own)) < 0, "The sample has more tokens than there are."
+    whole, size = atlas.corpus_size, (len(tokens), len(atlas.sentences))
+    yield min(np.subtract(whole, size)) < 0, "The sample has more tokens than there are."
     yield not 0 <= atlas.measured.tokens <= whole[0], "“measured” counts more tokens than all."
     only_built = atlas.masks or atlas.rules or atlas.vectors
     yield bool(only_built), "The file has vectors or masks, which no saved atlas has."
     if atlas.images is not None:
-        is_grid = _fills(atlas.images, own) and whole == own
+        is_grid = _fills(atlas.images, size) and whole == size
         yield not is_grid, "“images” are no grid that the tokens of the file fill."
 
 
@@ -146,29 +146,29 @@ def _faults_of_settings(atlas: Atlas) -> Iterator[tuple[bool, str]]:
 
 
 def _faults_of_texts(atlas: Atlas) -> Iterator[tuple[bool, str]]:
-    tokens, own = atlas.tokens, atlas.tokens.sentence
-    steps = np.diff(own, prepend=-1)
+    tokens, sentence = atlas.tokens, atlas.tokens.sentence
+    steps = np.diff(sentence, prepend=-1)
     starts = np.flatnonzero(steps)
-    in_order = own.size and own[0] == 0 and np.isin(steps, (0, 1)).all()
+    in_order = sentence.size and sentence[0] == 0 and np.isin(steps, (0, 1)).all()
     yield (
         not in_order or starts.size != len(atlas.sentences),
         "The tokens of the file are not in the order of their sentences.",
     )
     yield (
-        bool((tokens.position != np.arange(own.size) - starts[own]).any()),
+        bool((tokens.position != np.arange(sentence.size) - starts[sentence]).any()),
         "The positions of the tokens are not in the order of their sentences.",
     )
-    lengths, counts = np.array([len(text) for text in atlas.sentences]), np.bincount(own)
+    lengths, counts = np.array([len(text) for text in atlas.sentences]), np.bincount(sentence)
     yield (
         bool((lengths > max_lengths(counts)).any()),
         "A sentence is longer than its tokens can be.",
     )
     yield (
-        bool((tokens.word >= counts[own]).any()),
+        bool((tokens.word >= counts[sentence]).any()),
         "“word” counts more words than there are tokens.",
     )
     yield (
-        bool((np.diff(tokens.spans) < 0).any() or (tokens.spans[:, 1] > lengths[own]).any()),
+        bool((np.diff(tokens.spans) < 0).any() or (tokens.spans[:, 1] > lengths[sentence]).any()),
         "“spans” has pieces of text that end before they begin, or beyond their sentence.",
     )
     yield len(atlas.labels) not in (0, lengths.size), "There are not as many labels as sentences."
@@ -177,7 +177,7 @@ def _faults_of_texts(atlas: Atlas) -> Iterator[tuple[bool, str]]:
 
 
 def _fills(images: CorpusImages, size: tuple[int, int]) -> bool:
-    """Whether patches fill the images, and with other tokens make up so many in so many images."""
+    """Whether patches fill the images and, with other tokens, give this many in so many images."""
     _, height, width, _ = images.pixels.shape
     return (
         0 < images.size <= MAX_PATCH

@@ -1,7 +1,7 @@
-"""An atlas as pages ask for it, wherever its tokens lie, and finding tokens and patches in it.
+"""An atlas as pages use it, wherever its tokens are, and the search for tokens and patches in it.
 
-Distinct texts are compared once. Arrow finds the sentences that have a phrase's words in their
-order, millions of words a second; only those are read for whole words.
+Each distinct text is compared once. Arrow finds the sentences that have a phrase's words in order,
+millions of words a second; only those are then checked for whole words.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MatchKind = Literal["token", "substring", "phrase"]
 Tables = FileTables | MemoryTables
 MATCH_KINDS: tuple[MatchKind, ...] = ("token", "substring", "phrase")
 MAX_QUERY = 200  # characters
-_BLANK = r"[\s\pZ\x0b\x1c-\x1f\x85]+"  # what Python counts as blank
+_BLANK = r"[\s\pZ\x0b\x1c-\x1f\x85]+"  # what Python counts as whitespace
 _I = re.compile("[iIİı]")  # the only letters whose case Arrow ignores less than Python does
 
 
@@ -43,9 +43,9 @@ class Matches:
 
     Attributes
     ----------
-    indices : of the tokens that match, or are part of a match, ascending, among all.
+    indices : of the tokens that match, or are part of a match, ascending, among all tokens.
     size : how many tokens were searched.
-    count : tokens, or places in the text that have one.
+    count : how many tokens match or, for a phrase, places in the text that contain one.
     sentences : how many have a match.
     """
 
@@ -64,39 +64,39 @@ class Matches:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """An atlas; errors are `RecordError` where a file of it is damaged.
+    """An atlas; methods raise `RecordError` if one of its files is damaged.
 
     Attributes
     ----------
-    sample : what of it is in memory: all, or some random sentences, numbered anew.
-    groups : the tables of all its tokens, where the sample does not have them.
+    sample : what is in memory: all of it, or some random sentences, renumbered.
+    groups : the tables of all its tokens, if the sample does not have them.
     """
 
     sample: Atlas
     groups: tuple[FileTables, ...] = ()
 
     def search(self, query: str, kind: MatchKind = "token") -> Matches:
-        """Tokens of all of it that match, as :func:`search_tokens` finds them, or patches."""
+        """All its tokens that match, as :func:`search_tokens` finds them, or patches."""
         if self.sample.images is not None:
             return search_patches(self.sample, query)
         return search_tables(self.groups or [MemoryTables(self.sample.texts)], query, kind)
 
     def table(self, found: Matches, rows: int) -> pd.DataFrame:
-        """A row for each token found in the groups, the first so many: what, where, in what."""
+        """A row for each token found in the groups, the first `rows`: what, where, in what."""
         indices = found.indices[:rows]
         firsts = [group.first for group in self.groups]
         owners = np.searchsorted(firsts, indices, side="right") - 1
         parts = ((self.groups[owner], indices[owners == owner]) for owner in np.unique(owners))
-        return pd.concat((_rows(part, own - part.first) for part, own in parts), ignore_index=True)
+        return pd.concat((_rows(part, ids - part.first) for part, ids in parts), ignore_index=True)
 
 
 def search_tokens(atlas: Atlas, query: str, kind: MatchKind = "token") -> Matches:
     """Tokens of the corpus that match, ignoring case.
 
     The kind "token" is a whole token as it is shown or as the tokenizer writes it, "substring" a
-    part of one, such as its beginning, "phrase" whole words in this order. Special tokens are in no
-    text, so only the first two kinds find them. Raises `SearchError` when the query is empty or too
-    long.
+    part of one, such as its beginning, "phrase" whole words in this order. Special tokens are not
+    in the text, so only the first two kinds find them. Raises `SearchError` if the query is empty
+    or too long.
     """
     return search_tables([MemoryTables(atlas.texts)], query, kind)
 
@@ -104,16 +104,16 @@ def search_tokens(atlas: Atlas, query: str, kind: MatchKind = "token") -> Matche
 def search_patches(atlas: Atlas, query: str) -> Matches:
     """All patches of the images whose names have the query in them.
 
-    Raises `SearchError` when the query is empty, `ValueError` for an atlas of texts.
+    Raises `SearchError` if the query is empty or too long, `ValueError` for an atlas of texts.
     """
     if atlas.images is None:
         raise ValueError("an atlas of texts has no patches")
-    wanted = _asked(query).casefold()
-    named = np.flatnonzero([wanted in name.casefold() for name in atlas.sentences])
+    needle = _asked(query).casefold()
+    in_images = np.flatnonzero([needle in name.casefold() for name in atlas.sentences])
     place = atlas.images.places(atlas.tokens.position)
-    found = np.flatnonzero(np.isin(atlas.tokens.sentence, named) & (place >= 0))
-    images = np.unique(atlas.tokens.sentence[found]).size
-    return Matches(found, place.size, found.size, int(images))
+    indices = np.flatnonzero(np.isin(atlas.tokens.sentence, in_images) & (place >= 0))
+    images = np.unique(atlas.tokens.sentence[indices]).size
+    return Matches(indices, place.size, indices.size, int(images))
 
 
 def search_tables(parts: Iterable[Tables], query: str, kind: MatchKind) -> Matches:
@@ -161,10 +161,10 @@ def _by_word(query: str, *, whole: bool) -> Callable[[Tables], tuple[Bools, int]
 
 
 def _by_text(query: str) -> Callable[[Tables], tuple[Bools, int]]:
-    """Of sentences with these words: no letter or digit may touch the first or the last one."""
-    words = [re.escape(word) for word in well_formed(query).split()]  # as texts have it
+    """Sentences with these words: no letter or digit may touch the first or the last one."""
+    words = [re.escape(word) for word in well_formed(query).split()]  # normalised like the texts
     roughly = _BLANK.join(_I.sub(_I.pattern, word) for word in words)
-    # Behind the first word, not before it: letters are compared faster than looked around.
+    # Checked after the first word, not before it: comparing letters is faster than lookbehind.
     before = rf"(?<!\w{words[0]})" if re.match(r"\w", query) else ""
     after = r"(?!\w)" if re.match(r"\w", query[-1]) else ""
     exact = re.compile(r"\s+".join([words[0] + before, *words[1:]]) + after, re.IGNORECASE)
@@ -186,7 +186,7 @@ def _by_text(query: str) -> Callable[[Tables], tuple[Bools, int]]:
                 for match in exact.finditer(text)
             ]
         ).reshape(-1, 2)
-        # The sentences are laid one after the other, so that all tokens are compared at once.
+        # Sentences are concatenated, so that all tokens are compared at once.
         sentence, special, *ends = part.tokens("sentence", "special", "start", "end")
         own, sizes = _of_sentences(sentence, numbers)
         offsets = np.repeat(starts[:-1], sizes)
@@ -213,8 +213,8 @@ def overlaps(spans: Ints, matches: Ints) -> tuple[Bools, int]:
     `spans` are (token, 2), first character and last + 1; `matches` (match, 2) are in order and do
     not overlap each other. Memory grows with tokens plus matches, not with their product.
     """
-    first = np.searchsorted(matches[:, 1], spans[:, 0], side="right")  # to end after a span's start
-    end = np.searchsorted(matches[:, 0], spans[:, 1], side="left")  # to start after its end
+    first = np.searchsorted(matches[:, 1], spans[:, 0], side="right")  # ends after the span's start
+    end = np.searchsorted(matches[:, 0], spans[:, 1], side="left")  # starts after the span's end
     overlapping = first < end
     change = np.zeros(len(matches) + 1, dtype=np.intp)
     np.add.at(change, first[overlapping], 1)
@@ -223,7 +223,7 @@ def overlaps(spans: Ints, matches: Ints) -> tuple[Bools, int]:
 
 
 def _rows(part: FileTables, places: Ints) -> pd.DataFrame:
-    """A row for each of the tokens at these places in a group."""
+    """A row for each token at these places in a group."""
     sentence, position, displays = (
         column.take(places) if name == "display" else column[places]
         for name, column in zip(_SHOWN, part.tokens(*_SHOWN), strict=True)

@@ -1,8 +1,8 @@
-"""The texts of an atlas as two tables in Parquet: a row for each token, and one for each sentence.
+"""The texts of an atlas as two Parquet tables: a row for each token, and one for each sentence.
 
-Both have as many groups of rows: a search reads some columns of one group at a time, and opening a
-thousand files would take longer than looking through them. Files are not trusted: nothing in them
-is packed, and texts are read as a dictionary and its indices, so that little becomes no gigabytes.
+Both have the same number of row groups: a search reads some columns of one group at a time, and
+opening a thousand files would take longer than searching them. Files are not trusted: they are not
+compressed, and texts are read as a dictionary and indices, so that few bytes stay few.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from core.atlas.data import CorpusTexts, join_texts
 from core.records import RecordError, well_formed, whole_file
 
 TOKENS, SENTENCES = "tokens.parquet", "sentences.parquet"
-GROUP_TOKENS = 2**20  # of a group of rows, or of one part that has more
+GROUP_TOKENS = 2**20  # per row group, unless a single part has more
 MAX_TEXT = 200  # characters of a token or a label; GPT-2's longest, 128 blanks, fits
-MAX_BYTES = 2**31  # of a group
+MAX_BYTES = 2**31  # per row group
 _WORDS = pa.dictionary(pa.int32(), pa.string())
 _TOKEN_TYPES = {
     **dict.fromkeys(("sentence", "position", "word", "start", "end"), pa.int32()),
@@ -33,9 +33,9 @@ _TOKEN_TYPES = {
 }
 _TYPES = {
     TOKENS: _TOKEN_TYPES,
-    SENTENCES: {"sentence": pa.int32(), "text": _WORDS},  # and labels, which nobody reads here
+    SENTENCES: {"sentence": pa.int32(), "text": _WORDS},  # labels too; nobody reads them here
 }
-_ENCODINGS = {"PLAIN", "RLE", "RLE_DICTIONARY", "PLAIN_DICTIONARY"}  # nothing that repeats itself
+_ENCODINGS = {"PLAIN", "RLE", "RLE_DICTIONARY", "PLAIN_DICTIONARY"}  # no delta encodings
 
 
 def shortened(text: str) -> str:
@@ -44,18 +44,18 @@ def shortened(text: str) -> str:
 
 
 def as_stored(texts: CorpusTexts) -> CorpusTexts:
-    """With tokens and labels of a bounded length, and sentences that fit their tokens.
+    """The texts with tokens and labels of bounded length, and sentences that fit their tokens.
 
     A token is drawn in every head, so its text is sent to the browser many times. Real tokens have
-    a few letters, but one that a tokenizer does not know can be as long as its whole line.
+    a few letters, but one unknown to the tokenizer can be as long as its whole line.
     """
     tokens = texts.tokens
-    own = np.searchsorted(texts.numbers, tokens.sentence)
-    limits = max_lengths(np.bincount(own, minlength=len(texts.sentences)))
+    places = np.searchsorted(texts.numbers, tokens.sentence)
+    limits = max_lengths(np.bincount(places, minlength=len(texts.sentences)))
     sentences = tuple(
         well_formed(text)[:most] for text, most in zip(texts.sentences, limits, strict=True)
     )
-    ends = np.array([len(text) for text in sentences])[own][:, None]
+    ends = np.array([len(text) for text in sentences])[places][:, None]
     words, displays, labels = (
         tuple(shortened(well_formed(text)) for text in each)
         for each in (tokens.texts, tokens.displays, texts.labels)
@@ -67,12 +67,12 @@ def as_stored(texts: CorpusTexts) -> CorpusTexts:
 
 
 def max_lengths(tokens: Any) -> Any:  # noqa: ANN401 - an array or a number
-    """The most characters of a sentence with so many tokens: as many more in the gaps."""
+    """The most characters in a sentence of so many tokens, allowing as many again for gaps."""
     return 2 * MAX_TEXT * tokens
 
 
 class MemoryTables:
-    """The tables of texts in memory, as :class:`FileTables` has those of a file."""
+    """The tables of texts in memory, with the interface of :class:`FileTables`."""
 
     def __init__(self, texts: CorpusTexts) -> None:
         tokens = texts.tokens
@@ -88,28 +88,28 @@ class MemoryTables:
             self._rows["label"] = _words(texts.labels)
 
     def tokens(self, *columns: str) -> list[Any]:
-        """Columns with an entry for each token: arrays, and of texts a dictionary of Arrow."""
+        """Columns with one entry per token: arrays, and Arrow dictionaries for texts."""
         return [self._columns[name] for name in columns]
 
     def sentences(self, *columns: str) -> list[Any]:
-        """The same with an entry for each sentence."""
+        """Columns with one entry per sentence."""
         return [self._rows[name] for name in columns]
 
     def as_arrow(self) -> dict[str, pa.Table]:
-        """Both tables by the names of their files."""
+        """Both tables, by their file names."""
         return {TOKENS: pa.table(self._columns), SENTENCES: pa.table(self._rows)}
 
 
 @dataclass(frozen=True, eq=False)
 class FileTables:
-    """A group of rows of both tables in a folder, with whole sentences.
+    """A row group of both tables in a folder, with whole sentences.
 
-    Raises `RecordError` where a file is damaged.
+    Raises `RecordError` if a file is damaged.
 
     Attributes
     ----------
-    first : of its tokens, among all.
-    count, rows : of tokens and sentences.
+    first : index of its first token among all tokens.
+    count, rows : how many tokens and sentences it has.
     """
 
     folder: Path
@@ -119,11 +119,11 @@ class FileTables:
     rows: int
 
     def tokens(self, *columns: str) -> list[Any]:
-        """As :class:`MemoryTables` has them."""
+        """As in :class:`MemoryTables`."""
         return self._read(TOKENS, columns, self.count)
 
     def sentences(self, *columns: str) -> list[Any]:
-        """As :class:`MemoryTables` has them."""
+        """As in :class:`MemoryTables`."""
         return self._read(SENTENCES, columns, self.rows)
 
     def _read(self, name: str, columns: Sequence[str], count: int) -> list[Any]:
@@ -133,21 +133,21 @@ class FileTables:
             table.validate(full=True)
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
             raise _damaged(name) from error
-        found = [table.column(each).combine_chunks() for each in columns]
-        if len(table) != count or any(each.null_count for each in found):
+        arrays = [table.column(each).combine_chunks() for each in columns]
+        if len(table) != count or any(each.null_count for each in arrays):
             raise _damaged(name)
-        return [self._checked(name, *each) for each in zip(columns, found, strict=True)]
+        return [self._checked(name, *each) for each in zip(columns, arrays, strict=True)]
 
     def _checked(self, name: str, column: str, values: pa.Array) -> Any:  # noqa: ANN401
-        """An array of numbers, or texts that fit so many tokens: a dictionary may repeat one."""
+        """A numeric array, or texts that fit so many tokens: a dictionary may repeat one."""
         if pa.types.is_dictionary(values.type):
             sizes, most = pc.binary_length(values.dictionary), 4 * max_lengths(self.count)  # UTF-8
-            is_long = (pc.max(sizes).as_py() or 0) * len(values) > most  # almost never
+            is_long = (pc.max(sizes).as_py() or 0) * len(values) > most  # almost never true
             is_wrong = is_long and pc.sum(sizes.take(values.indices)).as_py() > most
             array = values
         else:
             array = values.to_numpy(zero_copy_only=False)
-            step = int(name == SENTENCES)  # their numbers ascend, those of tokens not always
+            step = int(name == SENTENCES)  # sentence numbers ascend, those of tokens may repeat
             is_wrong = column == "sentence" and (np.diff(array.astype(np.int64)) < step).any()
         if is_wrong:
             raise _damaged(name)
@@ -155,9 +155,9 @@ class FileTables:
 
 
 def write_tables(folder: Path, parts: Iterable[CorpusTexts]) -> tuple[int, int]:
-    """Write both tables of all parts, one after the other; returns how many rows each has.
+    """Write both tables of all parts, one part after the other; returns the rows of each table.
 
-    Raises `OSError` when they cannot be written.
+    Raises `OSError` if they cannot be written.
     """
     writers: dict[str, ParquetWriter] = {}
     sizes = np.zeros(2, dtype=np.int64)
@@ -185,9 +185,9 @@ _OPTIONS: dict[str, Any] = {
 
 
 def open_tables(folder: Path, size: tuple[int, int]) -> tuple[FileTables, ...]:
-    """The groups of the tables in a folder, which have so many tokens and sentences.
+    """The row groups of the tables in a folder, with this many tokens and sentences in total.
 
-    Raises `RecordError` where they are no such tables.
+    Raises `RecordError` if they are not the tables of an atlas.
     """
     counts = [_group_sizes(folder, name) for name in (TOKENS, SENTENCES)]
     if len(counts[0]) != len(counts[1]) or tuple(map(sum, counts)) != size:
@@ -222,7 +222,7 @@ def _opened(path: Path) -> ParquetFile:
 
 
 def _grouped(parts: Iterable[CorpusTexts]) -> Iterator[CorpusTexts]:
-    """Parts joined to groups of at most `GROUP_TOKENS`, or of one part."""
+    """Parts joined into groups of at most `GROUP_TOKENS` tokens, or of a single part."""
     group: list[CorpusTexts] = []
     for part in parts:
         if group and sum(len(each.tokens) for each in [*group, part]) > GROUP_TOKENS:

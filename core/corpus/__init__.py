@@ -1,5 +1,5 @@
 """A corpus that a person brings: lines of text, CSV, TSV, JSON lines, or Parquet.
 
 Bytes -> ``read_table`` -> ``CorpusTable`` -> ``choose_columns`` -> ``Texts``; of any size:
-``open_corpus`` -> ``Sentence``. Nothing is left out or changed without a note that says how much.
+``open_corpus`` -> ``Sentence``. Whatever is left out or changed is reported in a note.
 """

@@ -6,9 +6,9 @@ import codecs
 import re
 from typing import NamedTuple
 
-MAX_BYTES = 20 * 2**20  # what a browser sends in a few seconds, and far more than an atlas takes
+MAX_BYTES = 20 * 2**20  # sent by a browser in a few seconds, and far more than an atlas takes
 
-# The older encodings that a guess may name, by Python's name for each.
+# Older encodings that a guess may name, with Python's name for each.
 _OLDER = {
     "cp1252": "Windows-1252",
     "cp1250": "Windows-1250",
@@ -19,15 +19,15 @@ _OLDER = {
     "big5": "Big5",
     "cp949": "EUC-KR",
 }
-_SAMPLE = 2**14  # bytes; more do not improve the guess
+_SAMPLE = 2**14  # bytes; more would not improve the guess
 _MAX_CONTROLS = 0.002  # share of a text's characters
 _CONTROLS = dict.fromkeys({*range(32), 127} - set(b"\t\n\v\f\r\x1a\x1b"))
-_FORMS = re.compile(r"\{(.*?)\|(.*?)\}")  # of words: for one, and for many
+_FORMS = re.compile(r"\{(.*?)\|(.*?)\}")  # word forms: singular and plural
 _LOST = "{character could not be read and shows|characters could not be read and show} as �."
 
 
 class CorpusFileError(ValueError):
-    """A file that cannot be a corpus: one plain sentence on what was found, and a way out."""
+    """A file that cannot be a corpus: one plain sentence on what is wrong, and a way out."""
 
 
 class Decoded(NamedTuple):
@@ -35,15 +35,15 @@ class Decoded(NamedTuple):
 
     text: str
     notes: tuple[str, ...] = ()
-    codec: str = ""  # that was guessed
+    codec: str = ""  # the one that was guessed
 
 
 def decode(data: bytes, name: str, codec: str = "") -> Decoded:
     """The text of `data`, without byte order marks; `name` is for messages.
 
     Line ends stay as they are. The text has no surrogates: it can be written as UTF-8. What is not
-    UTF-8, but for a few letters, is read by the `codec` that was guessed for what stands before.
-    Raises `CorpusFileError` when the file is empty, larger than `MAX_BYTES`, or not text in a known
+    UTF-8 apart from a few letters is read with `codec`, the one guessed for the text before it.
+    Raises `CorpusFileError` if the file is empty, larger than `MAX_BYTES`, or not text in a known
     encoding.
     """
     if not data:
@@ -64,7 +64,7 @@ def decode(data: bytes, name: str, codec: str = "") -> Decoded:
 def check_file_size(size: int, name: str) -> None:
     """Raise `CorpusFileError` for more bytes than can be read."""
     if size > MAX_BYTES:
-        # rounded up, so that a file just over the limit does not seem to be at it
+        # Rounded up, so that a file just over the limit does not appear to be at it
         megabytes = f"{-(-size * 10 // 2**20) / 10:,.1f}".removesuffix(".0")
         raise CorpusFileError(
             f"{name} has {megabytes} MB; the limit is {MAX_BYTES // 2**20} MB. Shorten it."
@@ -82,7 +82,7 @@ def without_surrogates(text: str) -> tuple[str, int]:
 
 
 def _broken_utf8(data: bytes) -> Decoded | None:
-    """UTF-8 with a few bad bytes, beside at least twice as many good letters beyond ASCII."""
+    """UTF-8 with a few bad bytes, if there are at least twice as many good non-ASCII letters."""
     text = data.decode("utf-8", "replace")
     replaced = text.count("\ufffd")
     beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
@@ -100,9 +100,9 @@ def counted(count: int, note: str) -> tuple[str, ...]:
 
 
 def _guess(data: bytes, name: str) -> Decoded:
-    """The best guess of charset-normalizer from a sample of the bytes.
+    """charset-normalizer's best guess from a sample of the bytes.
 
-    It often finds Windows-1252 and a rarer code page equally likely: then the former is used.
+    It often finds Windows-1252 as likely as a rarer code page: then Windows-1252 is used.
     """
     from charset_normalizer import from_bytes
 
@@ -130,7 +130,7 @@ def _by(codec: str, data: bytes, name: str) -> Decoded:
 
 
 def _sample(data: bytes) -> bytes:
-    """The bytes to guess from: from where those beyond ASCII begin, up to a blank."""
+    """The bytes to guess from: from the first beyond ASCII, up to a blank."""
     if len(data) <= _SAMPLE:
         return data
     first = re.search(rb"[\x80-\xff]", data)
@@ -150,7 +150,7 @@ def _checked(decoded: Decoded, name: str) -> Decoded:
 
 
 def not_text(name: str) -> CorpusFileError:
-    """What is raised of bytes that are no text."""
+    """The error for bytes that are not text."""
     return CorpusFileError(
         f"{name} cannot be read as text: open it in the program that made it and save it as UTF-8,"
         " as .txt, .csv, .tsv or .jsonl."

@@ -1,4 +1,4 @@
-"""A corpus of any size, on this machine or in an object store, read as it is needed."""
+"""A corpus of any size, on this machine or in an object store, read as needed."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileInfo, FileSystem
 
 PARQUET = "parquet"
-LINE_FORMATS = ("txt", "jsonl")  # of any size: a line needs no other
-_MAX_NOTES = 5  # on one file: each portion of a large one may have its own
-_PORTION = 2**19  # bytes read at once of a large file; fewer lines than a table may have
-_ROWS = 4_096  # of a Parquet file, read at once
+LINE_FORMATS = ("txt", "jsonl")  # of any size: they can be read line by line
+_MAX_NOTES = 5  # per file: each portion of a large one may have its own
+_PORTION = 2**19  # bytes read at once from a large file; fewer lines than a table may have
+_ROWS = 4_096  # read at once from a Parquet file
 
 
 class Sentence(NamedTuple):
-    """A text and its label; None where no labels were asked for."""
+    """A text and its label; None if no labels were asked for."""
 
     text: str
     label: str | None
@@ -37,9 +37,9 @@ class Corpus:
     Attributes
     ----------
     path : the file or the folder.
-    system : where they are.
-    files : those that are read.
-    text_column, label_column : of every file; the likeliest column of each file if not given.
+    system : the file system they are on.
+    files : the files that are read.
+    text_column, label_column : in every file; by default the likeliest text column of each file.
     """
 
     path: PurePosixPath
@@ -49,9 +49,9 @@ class Corpus:
     label_column: str | None = None
 
     def sentences(self, say: Callable[[str], object] = lambda _: None) -> Iterator[Sentence]:
-        """All of them, the same each time; `say` gets the notes on what was left out.
+        """All sentences, the same each time; `say` gets the notes on what was left out.
 
-        Raises `CorpusFileError` once it comes to what is no corpus.
+        Raises `CorpusFileError` on reaching something that is not a corpus.
         """
         notes: list[str] = []
         for file in self.files:
@@ -60,7 +60,7 @@ class Corpus:
                 say(notes.pop(0))
 
     def _of_file(self, file: str, notes: list[str]) -> Iterator[Sentence]:
-        """The sentences of a file; the first few notes on it are added."""
+        """The sentences of a file; the first few notes on it are added to `notes`."""
         name, column = PurePosixPath(file).name, self.text_column
         where = "" if len(self.files) == 1 else f"{name}: "
 
@@ -79,24 +79,24 @@ class Corpus:
 
 
 def open_corpus(path: str, text_column: str | None, label_column: str | None) -> Corpus:
-    """The corpus in a file, in a folder and those inside of it, or in an object store.
+    """The corpus in a file, in a folder and its subfolders, or in an object store.
 
-    That is an address such as ``s3://bucket/folder`` or ``gs://bucket/corpus.parquet``. Raises
-    `CorpusFileError` when there is no file of texts, a file is a device or a pipe, which may have
-    no end, or a table is too large to be read at once.
+    The latter is an address such as ``s3://bucket/folder`` or ``gs://bucket/corpus.parquet``.
+    Raises `CorpusFileError` if there is no file of texts, a file is a device or a pipe, which may
+    have no end, or a table is too large to be read at once.
     """
     from pyarrow.fs import FileSelector, FileSystem, FileType, LocalFileSystem
 
     try:
         if "://" in path:
-            system, own = FileSystem.from_uri(path)
+            system, root = FileSystem.from_uri(path)
         else:
-            system, own = LocalFileSystem(), str(Path(path).resolve())
-        files: list[FileInfo] = system.get_file_info([own])
+            system, root = LocalFileSystem(), str(Path(path).resolve())
+        files: list[FileInfo] = system.get_file_info([root])
         if files[0].type == FileType.NotFound:
             raise CorpusFileError(f"There is nothing at {path}.")
         if files[0].type == FileType.Directory:
-            inside = system.get_file_info(FileSelector(own, recursive=True))
+            inside = system.get_file_info(FileSelector(root, recursive=True))
             files = [each for each in inside if each.extension.lower() in (*ENDINGS, PARQUET)]
     except (OSError, ValueError) as error:
         raise CorpusFileError(f"{path} cannot be read: {error}") from error
@@ -117,9 +117,9 @@ def open_corpus(path: str, text_column: str | None, label_column: str | None) ->
 
 
 def _tables(file: NativeFile, name: str, add: Callable[[str], object]) -> Iterator[CorpusTable]:
-    """A file some rows at a time, and `add` its note on lines of JSON without any.
+    """A file, some rows at a time; `add` gets its note on JSON lines that are no rows.
 
-    Raises `CorpusFileError` when it is not what its name says.
+    Raises `CorpusFileError` if it is not what its name says.
     """
     if name.lower().endswith(f".{PARQUET}"):
         yield from _of_parquet(file, name)
@@ -127,7 +127,7 @@ def _tables(file: NativeFile, name: str, add: Callable[[str], object]) -> Iterat
     if file.size() <= MAX_BYTES:
         yield read_table(file.read(), name)
         return
-    codec, without, found = "", 0, False
+    codec, without, has_rows = "", 0, False
     for data in _portions(file, name):
         decoded = decode(data, name, codec)
         codec = codec or decoded.codec
@@ -136,9 +136,9 @@ def _tables(file: NativeFile, name: str, add: Callable[[str], object]) -> Iterat
         except NoObjectError as error:
             without += error.lines
             continue
-        found = True
+        has_rows = True
         yield table
-    if without and not found:
+    if without and not has_rows:
         raise NoObjectError(name, without)
     for note in counted(without, NO_ROW):
         add(note)
@@ -157,9 +157,9 @@ def _of_parquet(file: NativeFile, name: str) -> Iterator[CorpusTable]:
 
 
 def _portions(file: NativeFile, name: str) -> Iterator[bytes]:
-    """Some lines of a large file at a time, in UTF-8 where its mark says UTF-16.
+    """Some lines of a large file at a time, converted to UTF-8 if its mark says UTF-16.
 
-    Raises `CorpusFileError` where its bytes are not what the mark says, or a line has no end.
+    Raises `CorpusFileError` if its bytes are not what the mark says, or a line has no end.
     """
     import pyarrow as pa
 

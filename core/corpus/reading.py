@@ -29,13 +29,13 @@ class CorpusTable:
     """A file as a table of strings."""
 
     name: str  # the file's name, for messages
-    columns: tuple[str, ...]  # all different, none empty; for lines of text, "text" alone
+    columns: tuple[str, ...]  # all different, none empty; just "text" for lines of text
     cells: tuple[tuple[str, ...], ...]  # (column, row), with at least one row
-    notes: tuple[str, ...]  # sentences for the page, on what was left out, replaced or guessed
+    notes: tuple[str, ...]  # sentences for the page on what was left out, replaced or guessed
     text_column: str  # the column that most likely holds the text
 
     def column(self, name: str) -> tuple[str, ...]:
-        """The cells of one column; `CorpusFileError` when none has this name."""
+        """The cells of one column; `CorpusFileError` if there is none with this name."""
         if name not in self.columns:
             names = ", ".join(self.columns[:5]) + (", …" if len(self.columns) > 5 else "")
             raise CorpusFileError(
@@ -46,24 +46,24 @@ class CorpusTable:
 
 @dataclass(frozen=True)
 class Texts:
-    """The texts of a corpus in their order, none empty, and their labels."""
+    """The texts of a corpus in order, none empty, and their labels."""
 
     texts: tuple[str, ...]
-    labels: tuple[str, ...] = ()  # one per text, or none if no column of labels was chosen
-    notes: tuple[str, ...] = ()  # sentences for the page, beside those of the table
+    labels: tuple[str, ...] = ()  # one per text, or empty if no label column was chosen
+    notes: tuple[str, ...] = ()  # sentences for the page, in addition to those of the table
 
 
 def read_table(data: bytes, name: str) -> CorpusTable:
-    """The table in a file called `name`, whose ending, one of `ENDINGS`, says how to read it.
+    """The table in a file called `name`, whose extension, one of `ENDINGS`, says how to read it.
 
-    Raises `CorpusFileError` when the file is empty, larger than `MAX_BYTES`, not text, of another
-    kind, has more columns than `MAX_COLUMNS`, or no row.
+    Raises `CorpusFileError` if the file is empty, larger than `MAX_BYTES`, not text, of another
+    kind, has more columns than `MAX_COLUMNS`, or has no rows.
     """
     return table_in(decode(data, shortened(name)), name)
 
 
 def table_in(decoded: Decoded, name: str) -> CorpusTable:
-    """The same of the text of a file, or of some lines of it; raises the same."""
+    """The table in the text of a file, or in some lines of it; raises the same errors."""
     ending, name = name.rpartition(".")[2].casefold(), shortened(name)
     if ending not in ENDINGS:
         raise CorpusFileError(
@@ -82,7 +82,7 @@ def table_in(decoded: Decoded, name: str) -> CorpusTable:
 
 
 def table_of(name: str, columns: RawTable, notes: Notes = ()) -> CorpusTable:
-    """The columns of a file as its table; `notes` come before theirs."""
+    """The columns of a file as its table; `notes` come before the columns' own."""
     return CorpusTable(name, *columns[:2], notes + columns.notes, _likely_text(columns))
 
 
@@ -90,7 +90,7 @@ def choose_columns(table: CorpusTable, text_column: str, label_column: str | Non
     """The texts in one column and the labels in another; rows without text are left out.
 
     White space around texts and labels is trimmed. Labels stay as written ("1.50"); a missing one
-    is `NO_LABEL`. Raises `CorpusFileError` when there is no such column, or no text in it.
+    is `NO_LABEL`. Raises `CorpusFileError` if there is no such column, or no text in it.
     """
     cells = table.column(text_column)
     rows = [row for row, text in enumerate(cells) if text.strip()]
@@ -126,14 +126,14 @@ def read_lines(text: str) -> Texts:
 
 
 def repeats_note(repeated: int) -> tuple[str, ...]:
-    """A note on texts that repeat an earlier one, if there are any; they are kept."""
+    """A note on texts that repeat an earlier one, if any; they are kept."""
     return counted(
         repeated, "{text repeats an earlier one, and is|texts repeat earlier ones, and are} kept."
     )
 
 
 def _likely_text(columns: RawTable) -> str:
-    """A column with a name that texts often have, else the one with the longest texts."""
+    """A column with a typical name for texts, else the one with the longest texts."""
     sizes = [sum(map(len, column)) for column in columns.cells]
     by_name = {
         name.casefold(): name for name, size in zip(columns.names, sizes, strict=True) if size

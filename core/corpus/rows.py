@@ -29,30 +29,30 @@ _LONGER = (
 )
 
 MAX_ROWS = 500_000  # ten times the tokens of the largest atlas; bounds the memory of tiny rows
-MAX_COLUMNS = 1_000  # in a menu; a file with more is not a table of texts
+MAX_COLUMNS = 1_000  # that a menu can list; a file with more is not a table of texts
 MAX_NAME = 80  # characters of a column's or a file's name
 
-# Characters in a cell: more than the longest models could use. The csv module takes at least four
-# bytes for each while it reads one.
+# Characters in a cell: more than the longest models can use. The csv module takes at least four
+# bytes per character while reading a cell.
 _MAX_CELL = 2**23
-# Cells in a file, each 60 bytes beside its characters: ten times a table of texts of 20 MB. A table
-# of small numbers would take thirty times the memory of its file.
+# Cells in a file, 60 bytes each besides their characters: ten times a table of texts of 20 MB. A
+# table of small numbers would otherwise take thirty times the memory of its file.
 _MAX_CELLS = 1_500_000
-_MAX_FILLED = 5 * 2**20  # cells including the missing ones, eight bytes each
-_MAX_LINE = 3 * 2**22  # characters of JSON, where an escape takes six for one
-_MAX_NESTED = 2**22  # characters of a line with lists or objects in it: ten times the memory
+_MAX_FILLED = 5 * 2**20  # cells, including missing ones, eight bytes each
+_MAX_LINE = 3 * 2**22  # characters of JSON, where an escape can take six for one
+_MAX_NESTED = 2**22  # characters of a line with lists or objects, which take ten times the memory
 _MAX_HEADER = 60  # characters; a longer name, or one that ends like a sentence, is a text
 _DELIMITERS = (",", ";", "\t", "|")
-_LINE_END = re.compile("\r\n|\n|\r")  # no others: a text may contain U+2028, a form feed and so on
+_LINE_END = re.compile("\r\n|\n|\r")  # no others: a text may contain U+2028, form feeds and so on
 _LINE = re.compile("[^\r\n]+(?:\r\n|\n|\r)?|\r\n|\n|\r")
-_NESTED = re.compile(r"[:\[,]\s*[\[{]")  # a long text with this in it is refused too
+_NESTED = re.compile(r"[:\[,]\s*[\[{]")  # a long text that contains this is refused, too
 _SENTENCE = re.compile(r"\w.*\s.*[.!?…。！？][\"'”’»)]*", re.DOTALL)
 _AS_WRITTEN = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 csv.field_size_limit(max(csv.field_size_limit(), _MAX_CELL))
 
 
 class NoObjectError(CorpusFileError):
-    """So many `lines` of a file of JSON lines, none of which is an object or a string."""
+    """A file of JSON lines with this many `lines`, none of them an object or a string."""
 
     def __init__(self, name: str, lines: int) -> None:
         super().__init__(
@@ -63,7 +63,7 @@ class NoObjectError(CorpusFileError):
 
 
 class RawTable(NamedTuple):
-    """Names of columns; their cells, one tuple per column; notes for people."""
+    """Column names; their cells, one tuple per column; notes for people."""
 
     names: tuple[str, ...]
     cells: tuple[tuple[str, ...], ...]
@@ -77,18 +77,18 @@ def shortened(name: str) -> str:
 
 
 def lines_of(text: str) -> tuple[list[str], Notes]:
-    """Lines without their ends, at most `MAX_ROWS`, and a note if there are more."""
+    """Lines without their line ends, at most `MAX_ROWS`, and a note if there are more."""
     lines = _LINE_END.split(text, maxsplit=MAX_ROWS)
-    rest = lines.pop() if len(lines) > MAX_ROWS or not lines[-1] else ""
-    return lines, _rows_note("lines") if rest else ()
+    last = lines.pop() if len(lines) > MAX_ROWS or not lines[-1] else ""
+    return lines, _rows_note("lines") if last else ()
 
 
 def from_csv(text: str, delimiter: str | None, name: str) -> RawTable:
     """A table with a header; short rows are filled with empty cells, long ones get extra columns.
 
-    `delimiter` None means the one most common in the header; `name` is the file's, for messages.
-    pandas would guess it (``sep=None``), but splits a lone column "text" at its "t", and takes the
-    first cell of a row that is too long for an index.
+    If `delimiter` is None, it is the one most common in the header; `name` is the file's, for
+    messages. pandas would guess it (``sep=None``), but splits a lone column "text" at its "t", and
+    takes the first cell of a row that is too long for an index.
     """
     header_line = text.lstrip("\r\n").partition("\n")[0]
     if delimiter is None or delimiter not in header_line:
@@ -106,7 +106,7 @@ def from_csv(text: str, delimiter: str | None, name: str) -> RawTable:
     if len(rows) > MAX_ROWS:
         del rows[MAX_ROWS:]
         notes += _rows_note("rows")
-    if len(header) == 1:  # a single column needs no quotes around its commas
+    if len(header) == 1:  # the commas of a single column need no quotes
         rows = [[delimiter.join(row)] for row in rows]
     return _filled(header, rows, notes, name)
 
@@ -114,8 +114,8 @@ def from_csv(text: str, delimiter: str | None, name: str) -> RawTable:
 def from_jsonl(text: str, name: str) -> RawTable:
     """A JSON object per line, its keys the columns; or a string per line, in a column "text".
 
-    Numbers stay as written, nested values are written as JSON, null is an empty cell. Lines that
-    are neither object nor string are left out.
+    Numbers stay as written, nested values are written as JSON, null becomes an empty cell. Lines
+    that are neither objects nor strings are left out.
     """
     lines, notes = lines_of(text)
     columns: dict[str, list[str]] = {}
@@ -141,7 +141,7 @@ def from_jsonl(text: str, name: str) -> RawTable:
 
 
 def from_values(columns: dict[str, list[Any]]) -> RawTable:
-    """Columns by name, filled, and emptied one by one; what is no text is written as JSON."""
+    """Columns by name, padded, and emptied one by one; values that are not text become JSON."""
     names, replaced = _sound(columns)
     rows, complete = max(map(len, columns.values())), []
     for key in list(columns):
@@ -155,7 +155,7 @@ def from_values(columns: dict[str, list[Any]]) -> RawTable:
 def _records(text: str, delimiter: str, name: str) -> tuple[list[list[str]], Notes]:
     """Header and rows without blank lines, at most one row too many, and a note on quotes.
 
-    Quotation marks are read by RFC 4180; where they do not follow it, they are text.
+    Quotation marks are read as in RFC 4180; those that do not follow it are text.
     """
 
     def read(quoting: Literal[0, 3]) -> list[list[str]]:
@@ -173,7 +173,7 @@ def _records(text: str, delimiter: str, name: str) -> tuple[list[list[str]], Not
 
 
 def _bounded(reader: Iterator[list[str]]) -> list[list[str]]:
-    """Records that are not blank, until there are more rows or cells than may be kept."""
+    """Non-blank records, until there are more rows or cells than may be kept."""
     records: list[list[str]] = []
     cells = 0
     for record in itertools.islice(reader, 2 * MAX_ROWS):
@@ -204,12 +204,12 @@ def _json_row(line: str, name: str) -> dict[str, str] | None:
         raise _too_long("line with lists in it", name, _MAX_NESTED)
     try:
         row = _AS_WRITTEN.decode(line)
-        if isinstance(row, str):  # bare numbers are strings here too
+        if isinstance(row, str):  # bare numbers have become strings here, too
             return {"text": row} if line.lstrip().startswith('"') else None
         if not isinstance(row, dict):
             return None
         if any(isinstance(value, dict | list) for value in row.values()):
-            nested = json.loads(line)  # again, with numbers as numbers
+            nested = json.loads(line)  # parsed again, with numbers as numbers
             row = {k: nested[k] if isinstance(v, dict | list) else v for k, v in row.items()}
     except (ValueError, RecursionError):
         return None
@@ -223,21 +223,21 @@ def _as_text(value: object) -> str:
 
 
 def _sound(column: Iterable[str]) -> tuple[tuple[str, ...], int]:
-    """Without NULs and lone surrogates, which escapes can write; the number of surrogates."""
+    """The column without NULs and lone surrogates, which escapes can write; how many surrogates."""
     column = tuple(column)
-    if all(cell.isascii() and "\0" not in cell for cell in column):  # almost always, and fast
+    if all(cell.isascii() and "\0" not in cell for cell in column):  # almost always true, and fast
         return column, 0
     pairs = [without_surrogates(cell) for cell in column]
     return tuple(cell.replace("\0", "") for cell, _ in pairs), sum(count for _, count in pairs)
 
 
 def _is_text(cell: str) -> bool:
-    """Whether a cell of the first row is a text rather than a column's name."""
+    """Whether a cell of the first row looks like a text rather than a column name."""
     return len(cell) > _MAX_HEADER or _SENTENCE.fullmatch(cell.strip()) is not None
 
 
 def _names(header: Iterable[str]) -> tuple[str, ...]:
-    """Names that are short, not empty and all different."""
+    """Short, non-empty, unique column names."""
     names = (shortened(name.strip()).strip() for name in header)
     return unique_labels(tuple(name or f"column {i}" for i, name in enumerate(names, start=1)))
 

@@ -1,4 +1,4 @@
-"""The built-in corpus: English sentences by topic, in ``sample.txt`` beside this file."""
+"""The built-in corpus: English sentences by topic, in ``sample.txt`` next to this file."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ from _plotly_utils.optional_imports import get_module
 
 
 def _get_whole_module(name: str, should_load: bool = True) -> ModuleType | None:
-    """As plotly's own, but no module that another thread is still importing.
+    """Like plotly's own, but never a module that another thread is still importing.
 
-    plotly compares values with tables of pandas as soon as ``sys.modules`` has a pandas.
+    plotly compares values with pandas tables as soon as ``sys.modules`` contains pandas.
     """
     found: ModuleType | None = get_module(name, should_load)
     is_whole = not getattr(getattr(found, "__spec__", None), "_initializing", False)

@@ -1,4 +1,4 @@
-"""A chart for a projector: every size in pixels so many times as large."""
+"""A chart for a projector, with every size in pixels multiplied by a factor."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 _SIZES = {"size", "thickness", "standoff", "ticklen", "xshift", "yshift", "pad"}  # in pixels
-_MAX_HEIGHT = 430  # pixels before the zoom, of the 540 that a window has
-_LETTERS = 12  # pixels, where a chart names no size
-_FONTS = {  # of parts of a layout, each below its keys
+_MAX_HEIGHT = 430  # pixels before the zoom, out of a window's 540
+_LETTERS = 12  # pixels, if a chart names no size
+_FONTS = {  # by layout part, the paths of keys to them
     r"[xy]axis\d*": (("tickfont",), ("title", "font")),
     r"legend\d*": (("font",),),
     r"coloraxis\d*": (("colorbar", "tickfont"), ("colorbar", "title", "font")),
@@ -21,9 +21,9 @@ _FONTS = {  # of parts of a layout, each below its keys
 
 
 def enlarged(figure: go.Figure, times: float) -> go.Figure:
-    """A copy of `figure` whose letters, lines, marks and margins are `times` as large.
+    """A copy of `figure` whose text, lines, markers and margins are `times` as large.
 
-    Its height is that before the page is zoomed, within a window (:mod:`core.components.present`).
+    Its height is what fits a window before the page is zoomed (:mod:`core.components.present`).
     """
     chart = figure.to_plotly_json()
     layout = chart["layout"]
@@ -63,7 +63,7 @@ def _scaled(value: Any, times: float, key: str = "", parent: str = "") -> Any:  
 
 
 def _array(value: Any) -> NDArray[Any]:  # noqa: ANN401 - JSON
-    """A number or numbers, which Plotly packs if there are many."""
+    """A number or an array, which Plotly packs if it is long."""
     if isinstance(value, dict):
         return np.frombuffer(b64decode(value["bdata"]), value["dtype"])
     return np.asarray(value)

@@ -1,6 +1,6 @@
 """The heads of a model in pictures: maps of layers by heads, points, and dots by layer.
 
-Each point or square can be clicked: its customdata begin with the numbers of layer and head.
+Every point or square can be clicked: its customdata start with the numbers of layer and head.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from core.analysis.layers import GAP, LayerRows
 from core.figures.layout import BARE, NARROW, axis, lay_out, literal
 from core.figures.palette import Palette, scale, shaded
 
-_CELL = (0.88, 0.82)  # width and height of a head, of what is between two
-_ROW, _HEIGHT = 44, 340  # pixels of a layer in a large map, at most, and of all its layers
-_LEGEND = 24  # pixels of a row of the legend, which holds two classes
+_CELL = (0.88, 0.82)  # width and height of a head, as a share of its cell
+_ROW, _HEIGHT = 44, 340  # pixels of a layer in a large map, at most, and of all layers
+_LEGEND = 24  # pixels of a legend row, which holds two classes
 _POINTS = 456  # pixels of a picture of points, without its legend
 _DOTS = 400  # pixels of dots by layer
-_SPREAD = 0.62  # of the space between two layers, over which the heads' dots are spread
+_SPREAD = 0.62  # share of the space between two layers over which the heads' dots are spread
 _ROOM = 1.06  # of the largest value, at the top of the axis
-HOVERED = "L%{customdata[0]} H%{customdata[1]}"  # the head that is pointed at
+HOVERED = "L%{customdata[0]} H%{customdata[1]}"  # the head under the pointer
 
 
 class ClassLook(NamedTuple):
-    """How a class of heads looks: its name, the letter on them, their colour (``#rrggbb``).
+    """How a class of heads looks: its name, the letter on its heads, their colour (``#rrggbb``).
 
-    A class without a letter is none. Where `hover` is given it follows the name under the pointer;
-    a plotly template, in which ``%{customdata[2]}`` is the head's value.
+    Without a letter it stands for heads of no class. `hover`, if given, follows the name under the
+    pointer; it is a plotly template in which ``%{customdata[2]}`` is the head's value.
     """
 
     name: str
@@ -54,13 +54,13 @@ def head_map(
     beyond: Bools | None = None,
     chosen: tuple[int, int] | None = None,
 ) -> go.Figure:
-    """Layers down, heads across, a square each coloured by `values`.
+    """Layers down, heads across, each a square coloured by `values`.
 
-    `values` are (layer, head), the layers in `rows`, nan marked with a cross, and called `name` on
-    hover; `bounds` are those of the first and the last colour, `title` that of their bar. `signed`
-    colours have two sides around the middle of `bounds`; `reverse` gives the last colour to the
-    lowest value. Cells are as wide as there is room for; a `large` map is higher too. Cells that
-    are `beyond` chance, (layer, head), have a dot; the `chosen` one, from 0, a frame.
+    `values` are (layer, head), called `name` on hover, with the layers in `rows`; nan is marked by
+    a cross. `bounds` are the values of the first and the last colour, `title` that of the colour
+    bar. `signed` colours have two sides around the middle of `bounds`; `reverse` gives the last
+    colour to the lowest value. Cells are as wide as there is room for; a `large` map is also
+    higher. Cells `beyond` chance, (layer, head), have a dot; the `chosen` one, from 0, a frame.
     """
     layers, heads = values.shape
     place, head = np.meshgrid(rows.places, np.arange(1, heads + 1), indexing="ij")
@@ -79,7 +79,7 @@ def head_map(
         )
     ramp = (colours.diverging if signed else colours.sequential)[:: -1 if reverse else 1]
     low, high = bounds
-    # Plotly takes the numbers of bars for colours where it asks whether they are opaque, and warns
+    # Plotly takes bars' numbers for colours when it checks whether they are opaque, and warns
     shades = shaded(ramp, (values[defined] - low) / ((high - low) or 1))
     bar = {"title": {"text": title}, "thickness": 12}
     look = {"color": shades, "colorscale": scale(ramp), "cmin": low, "cmax": high, "colorbar": bar}
@@ -100,7 +100,7 @@ def class_map(
     colours: Palette,
     chosen: tuple[int, int] | None = None,
 ) -> go.Figure:
-    """The same coloured by class.
+    """The same map coloured by class.
 
     `classes` and `values` are (layer, head), the layers in `rows`; the legend keeps the order of
     `looks`.
@@ -140,9 +140,9 @@ def head_scatter(
 ) -> go.Figure:
     """A point per head in the colour of its class, with its letter.
 
-    `points` are (head of all layers, 2), with a class each; a point with nan is left out. The
-    `chosen` head is ringed and named. `titles` are those of the axes; without them only distances
-    mean something, in both directions the same.
+    `points` are (head of all layers, 2), each with a class; a point with nan is left out. The
+    `chosen` head is ringed and named. `titles` are those of the axes; without titles only distances
+    mean anything, at the same scale in both directions.
     """
     figure = go.Figure()
     numbers = range(1, len(points) // len(layer_labels) + 1)
@@ -173,7 +173,7 @@ def head_scatter(
     if titles:
         axes = [axis(literal(title), zeroline=False) for title in titles]
     else:
-        bare = {**BARE, "showticklabels": False}  # numbers mean nothing
+        bare = {**BARE, "showticklabels": False}  # its numbers mean nothing
         axes = [{**bare, "constrain": "domain"}, {**bare, "scaleanchor": "x", "scaleratio": 1}]
     lay_out(figure, **_clickable(*axes), height=_POINTS)
     return _add_legend(figure, 44 if titles else 12)
@@ -184,7 +184,7 @@ def dots_by_layer(
 ) -> go.Figure:
     """A dot per head, the mean of each layer, and what uniform attention gives.
 
-    `values` are (layer, head), nan where not defined, the layers in `rows`; `uniform` is in the
+    `values` are (layer, head), nan if undefined, with the layers in `rows`; `uniform` has the
     same `unit`, and `title` says what they are.
     """
     layers, heads = values.shape
@@ -240,8 +240,8 @@ def _add_cells(
     colours: Palette,
     **more: Any,  # noqa: ANN401 - of plotly's bars: name, text ...
 ) -> None:
-    """Cells, (cell, 3): layer, head, value; in rows at `places`; `words` are of the hover."""
-    figure.add_bar(  # a chart of cells reports no clicks
+    """Cells, (cell, 3): layer, head, value; in rows at `places`; `words` are shown on hover."""
+    figure.add_bar(  # bars, because heatmaps report no clicks
         x=cells[:, 1],
         y=np.full(len(cells), _CELL[1]),
         base=places - _CELL[1] / 2,
@@ -263,9 +263,9 @@ def _lay_out_map(
     *,
     large: bool = False,
 ) -> go.Figure:
-    """Axes with the numbers of layers and heads, and the frame of the chosen one.
+    """Axes with the numbers of layers and heads, and a frame around the chosen head.
 
-    Layers that do not attend are a thin empty row.
+    Layers that do not attend become a thin empty row.
     """
     row = 40 if heads <= 6 else 26 if heads <= 16 else 19  # pixels
     if large:
@@ -297,7 +297,7 @@ def _lay_out_map(
 
 
 def _layer_ticks(rows: LayerRows) -> dict[str, Any]:
-    """What an axis says where layers stand in `rows`, and in the gaps between them."""
+    """The ticks of an axis whose layers stand in `rows`, with the gaps between them."""
     if not rows.gaps:
         return {"dtick": 1}
     small = [f'<span style="font-size:12px">{gap.name}</span>' for gap in rows.gaps]
@@ -309,14 +309,14 @@ def _layer_ticks(rows: LayerRows) -> dict[str, Any]:
 
 
 def _clickable(xaxis: dict[str, Any], yaxis: dict[str, Any]) -> dict[str, Any]:
-    """The layout of these axes where a click selects a point, nothing zooms, margins are narrow."""
+    """A layout with these axes where a click selects a point, no zoom, and narrow margins."""
     fixed = {"fixedrange": True}
     clicks = {"clickmode": "event+select", "dragmode": False}
     return {"xaxis": xaxis | fixed, "yaxis": yaxis | fixed, "margin": NARROW, **clicks}
 
 
 def _steady(opacity: float = 1) -> dict[str, Any]:
-    """Arguments of a trace whose points do not fade when one is clicked."""
+    """Arguments for a trace whose points do not fade when one is clicked."""
     same: dict[str, Any] = {"marker": {"opacity": opacity}}
     return {"selected": same, "unselected": same}
 
@@ -326,7 +326,7 @@ def _in_legend(look: ClassLook, count: int) -> str:
 
 
 def _add_legend(figure: go.Figure, under: int = 58) -> go.Figure:
-    """The legend of a chart with a trace a class, `under` pixels below; none can be hidden."""
+    """The legend of a chart with a trace per class, `under` pixels below; none can be hidden."""
     height = figure.layout.height
     legend = {"orientation": "h", "y": -under / (height - 66), "yanchor": "top", "x": 0}
     legend |= {"itemclick": False, "itemdoubleclick": False, "title": {"text": ""}}

@@ -1,4 +1,4 @@
-"""The attention table as a picture."""
+"""The attention table as a heatmap."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from core.figures.layout import BARE, NARROW, axis, lay_out, literal
 from core.figures.palette import Palette, scale
 from core.model.trace import Array
 
-MAX_TICKS = 64  # labels a side before they overlap
-_HATCH = 12  # units between two lines of 900 across the picture
+MAX_TICKS = 64  # labels per side before they overlap
+_HATCH = 12  # units between two hatching lines, of 900 across the picture
 _MIN_HEIGHT, _MAX_HEIGHT, _PER_TOKEN = 400, 760, 24  # pixels
 
 
@@ -31,10 +31,10 @@ def heatmap_figure(
 ) -> go.Figure:
     """A heatmap, queries down and keys across, read on hover.
 
-    `values` are (row, column), hatched with a dash where not finite; `labels` one a row, and a
-    column unless `columns` has others, each different; the `title` names the head. `signed` are
-    scores around 0 instead of strengths from 0, whose colours follow the square root so that weak
-    ones show beside a strong one; they end at `top`, or the largest magnitude, and are of a `unit`.
+    `values` are (row, column), hatched with a dash where not finite; `labels` are one per row, and
+    per column unless `columns` is given, all different; the `title` names the head. `signed` means
+    scores around 0, else strengths from 0, coloured by their square root so that weak ones show
+    beside a strong one. Colours end at `top`, or at the largest magnitude, and are in `unit`.
     """
     top = top or colour_limit(values)
     names = [literal(label) for label in labels]
@@ -91,7 +91,7 @@ def _add_masked(
         hoverongaps=False,
         hovertemplate=f"%{{y}} → %{{x}}  not permitted, {title}<extra></extra>",
     )
-    # Plotly cannot hatch a cell: what is not covered by one shows this picture of lines.
+    # Plotly cannot hatch a cell: wherever no cell covers it, this picture of lines shows.
     lines = "".join(f"<path d='M{x} 900L{x + 900} 0'/>" for x in range(-900, 900, _HATCH))
     svg = (
         "<svg xmlns='http://www.w3.org/2000/svg' width='900' height='900' viewBox='0 0 900 900'>"
@@ -111,10 +111,10 @@ def _add_masked(
 
 
 def root_scale(colours: tuple[str, ...]) -> list[list[float | str]]:
-    """A plotly colour scale in which half of the colours are for the first quarter of values."""
+    """A plotly colour scale that gives half of its colours to the lowest quarter of values."""
     return [[float(share) ** 2, colour] for share, colour in scale(colours)]
 
 
 def colour_limit(values: Array) -> float:
-    """Where the colour scale ends: the largest finite magnitude (1 if that is zero)."""
+    """The end of the colour scale: the largest finite magnitude (1 if that is zero)."""
     return float(np.abs(values[np.isfinite(values)]).max(initial=0)) or 1.0

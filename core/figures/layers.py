@@ -1,4 +1,4 @@
-"""What goes on from layer to layer: hidden states, high-norm patches, what each layer writes."""
+"""What happens from layer to layer: hidden states, high-norm patches, what each layer writes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from core.figures.layout import BARE, NARROW, axis, lay_out, literal
 from core.figures.palette import Palette, scale
 from core.vocabulary import percent
 
-_PER_LAYER = 26  # pixels of a row of hidden states
-_LINES, _BARS = 330, 300  # pixels, with their legend
+_PER_LAYER = 26  # pixels per row of hidden states
+_LINES, _BARS = 330, 300  # pixels, with the legend
 _BAND = (10, 90)  # percentiles of the patches
 
 
@@ -28,8 +28,8 @@ def states_figure(
 ) -> go.Figure:
     """Sizes of hidden states, layers down and tokens across, coloured by their logarithm.
 
-    `values` are (layer + 1, token), named by `rows` and `labels`, with the `largest` magnitude in
-    each state on hover.
+    `values` are (layer + 1, token), labelled by `rows` and `labels`, with the `largest` magnitude
+    in each state on hover.
     """
     shade = np.log10(values, where=values > 0, out=np.full(values.shape, np.nan))
     finite = shade[np.isfinite(shade)]
@@ -76,10 +76,10 @@ def norms_by_layer(
     rows: Sequence[str],
     colours: Palette,
 ) -> go.Figure:
-    """Lengths of states from layer to layer: of most patches, of each odd one, of other tokens.
+    """Lengths of states from layer to layer: of most patches, each odd patch, and other tokens.
 
-    `patches` are (layer + 1, patch), `odd` of these (patch,); `others` (layer + 1,) by what they
-    are called; `rows` name the layers.
+    `patches` are (layer + 1, patch), `odd` says which are, (patch,); `others` maps names to
+    (layer + 1,); `rows` name the layers.
     """
     names = list(rows)
     low, high = np.percentile(patches, _BAND, axis=1)
@@ -140,10 +140,10 @@ def parts_by_layer(
     unit: str,
     colours: Palette,
 ) -> go.Figure:
-    """What is read at a model's end: bars for the heads of each layer together, and for its MLP.
+    """What is read at the model's end: bars for the heads of each layer together, and its MLP.
 
-    `labels` are of the layers, `heads` and `layers` (layer,), `rest` what the embeddings and all
-    biases are of it, all in `unit`.
+    `labels` are the layers' names, `heads` and `layers` (layer,), `rest` the parts of the
+    embeddings and of all biases; everything is in `unit`.
     """
     names = ["embeddings", *(f"layer {label}" for label in labels), "biases"]
     bars = {

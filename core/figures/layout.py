@@ -1,6 +1,6 @@
 """How figures are laid out: whole parts at once, which takes plotly a seventh of the time.
 
-And text for plotly, whose labels understand a small HTML.
+And text for plotly, whose labels understand some HTML.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Any
 import plotly.graph_objects as go
 
 NARROW = {"l": 8, "r": 8, "t": 8, "b": 8}  # margins, in pixels
-BARE = {"showgrid": False, "zeroline": False}  # of an axis whose lines say nothing
+BARE = {"showgrid": False, "zeroline": False}  # for an axis whose lines mean nothing
 
 
 def lay_out(figure: go.Figure, **parts: Any) -> go.Figure:  # noqa: ANN401 - of plotly's layout
-    """Set parts of the layout, such as ``xaxis``; what a part was before is gone.
+    """Set parts of the layout, such as ``xaxis``, replacing what they were.
 
-    Where plotly keeps that, it goes through every name within.
+    To merge them, plotly would go through every name within.
     """
     return figure.update_layout(parts, overwrite=True)
 
@@ -28,7 +28,7 @@ def axis(title: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - of plotly
 
 
 def literal(text: str) -> str:
-    """`text` so that plotly shows it letter by letter: no tags, no entities, no TeX.
+    """`text` as plotly should show it, character by character: no tags, entities or TeX.
 
     >>> literal("<b>x</b>")
     '&lt;b&gt;x&lt;/b&gt;'

@@ -25,17 +25,17 @@ class Palette:
     """Colours of one theme, as ``#rrggbb``."""
 
     query: str  # dark green, in every view
-    key: str  # pink, lighter than queries, likewise
+    key: str  # pink, lighter than queries, in every view
     accent: str  # emphasis that is neither query nor key
     alert: str  # the subject of a picture where green and pink are taken
     ink: str  # text
-    link: str  # text that leads elsewhere
+    link: str  # text that is a link
     paper: str  # background
     panel: str  # background of boxes
     sidebar: str  # background of the sidebar
     line: str  # frames and grids
-    edge: str  # axes, and outlines that must be seen
-    categories: tuple[str, ...]  # five more colours, for what has no order
+    edge: str  # axes, and outlines that must be visible
+    categories: tuple[str, ...]  # five more colours, for things without an order
     sequential: tuple[str, ...]  # attention strength, weak to strong
     diverging: tuple[str, ...]  # signed scores, negative to positive
 
@@ -71,7 +71,7 @@ def scale(colours: Sequence[str]) -> list[list[float | str]]:
 
 
 def shaded(colours: Sequence[str], places: Floats) -> list[str]:
-    """Colours at `places`, (value,), of that scale, ``#rrggbb``; the nearest end outside it."""
+    """Colours at `places`, (value,), on that scale, ``#rrggbb``; clipped to its ends."""
     ends = np.array([list(bytes.fromhex(colour[1:])) for colour in colours])
     steps = np.linspace(0, 1, len(colours))
     channels = np.stack([np.interp(places, steps, channel) for channel in ends.T], axis=-1)
@@ -79,10 +79,10 @@ def shaded(colours: Sequence[str], places: Floats) -> list[str]:
 
 
 def token_colours(count: int, theme: str | None) -> list[str]:
-    """`count` distinct colours, each to be read as text on the theme's paper, ``#rrggbb``.
+    """`count` distinct colours, all readable as text on the theme's background, ``#rrggbb``.
 
     Hues are a golden angle apart, so that neighbours differ however many there are; lightness
-    alternates in three steps (CIE LCh, so that equal numbers look equally strong).
+    cycles through three steps (CIE LCh, so that equal numbers look equally strong).
     """
     levels = (72.0, 62.0, 82.0) if theme == "dark" else (38.0, 46.0, 30.0)
     return [
@@ -92,7 +92,7 @@ def token_colours(count: int, theme: str | None) -> list[str]:
 
 
 def tab20(count: int) -> list[str]:
-    """`count` colours of matplotlib's qualitative map "tab20", which repeat after twenty."""
+    """`count` colours of matplotlib's qualitative map "tab20", repeating after twenty."""
     starts = (6 * (index % 20) for index in range(count))
     return [f"#{_TAB20[start : start + 6]}" for start in starts]
 

@@ -1,4 +1,4 @@
-"""An image under a heat of weights: what one patch attends to, as pixels."""
+"""An image under a heat map of weights: what one patch attends to, as pixels."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from core.model.trace import Array, Patches
 if TYPE_CHECKING:
     Pixels = NDArray[np.uint8]
 
-DIMMED = 0.35  # of the brightness of patches without weight, so that a heat shows on any image
-SIDE = 480  # pixels at least: a small image is drawn larger, by a whole factor
+DIMMED = 0.35  # of the brightness, for patches without weight, so that heat shows on any image
+SIDE = 480  # pixels at least: a small image is enlarged by a whole factor
 
 
 def heat_pixels(
@@ -26,9 +26,9 @@ def heat_pixels(
 
     Parameters
     ----------
-    weights : (patch,), not negative; the largest gets the full colour, and strength goes by the
-        square root, so that small weights show.
-    frames : the colour, ``#rrggbb``, of the frame of each patch that has one.
+    weights : (patch,), not negative; the largest gets the full colour, and strength follows the
+        square root, so that small weights are visible.
+    frames : the frame colour, ``#rrggbb``, of each patch that has a frame.
 
     Returns
     -------
@@ -41,10 +41,10 @@ def heat_pixels(
     image = patches.pixels * (DIMMED + (1 - DIMMED) * heat)
     tinted = image * (1 - 0.6 * heat) + _rgb(colours.key) * 0.6 * heat
     scale = max(1, -(-SIDE // patches.pixels.shape[0]))
-    drawn = tinted.round().astype(np.uint8).repeat(scale, 0).repeat(scale, 1)
+    picture = tinted.round().astype(np.uint8).repeat(scale, 0).repeat(scale, 1)
     for patch, colour in frames.items():
-        _frame(drawn, divmod(patch, patches.columns), patches.size * scale, _rgb(colour))
-    return drawn
+        _frame(picture, divmod(patch, patches.columns), patches.size * scale, _rgb(colour))
+    return picture
 
 
 def _frame(image: Pixels, place: tuple[int, int], size: int, colour: NDArray[np.float64]) -> None:

@@ -1,4 +1,4 @@
-"""Head patterns in pictures: their colours, and a head's scores beside their baseline."""
+"""Head patterns in pictures: their colours, and a head's scores next to their baselines."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from core.figures.layout import axis, lay_out, literal
 from core.figures.palette import Palette, lch_to_hex
 
 _BAR = 24  # pixels per bar
-_NUMBERS = 56  # pixels beside the bars, for their values
-_SPACE = "\u2002"  # between the end of the axis and a number, where the ink of a mark may be
-_CHROMA = 48.0  # of colours outside the palette; green and pink stay queries and keys
+_NUMBERS = 56  # pixels next to the bars, for their values
+_SPACE = "\u2002"  # between the end of the axis and a number, where a mark may stick out
+_CHROMA = 48.0  # for colours outside the palette; green and pink stay queries and keys
 
 
 def pattern_looks(
@@ -40,7 +40,7 @@ def pattern_looks(
 
 
 def feature_looks(colours: Palette) -> dict[str, ClassLook]:
-    """How heads look that follow a feature of an image; green and pink stay queries and keys."""
+    """How heads that follow an image feature look; green and pink stay queries and keys."""
     letters = {"hue": ("H", 3), "brightness": ("B", 1), "edges": ("E", 0), "place": ("P", 2)}
     hover = "<br>rank correlation %{customdata[2]:.2f}"
     looks = {
@@ -52,7 +52,7 @@ def feature_looks(colours: Palette) -> dict[str, ClassLook]:
 
 @dataclass(frozen=True)
 class ScoreBar:
-    """One score of a head: value, uniform baseline, threshold (nan where none), interval."""
+    """One score of a head: value, uniform baseline, threshold (nan if none), interval."""
 
     name: str
     value: float
@@ -66,7 +66,7 @@ class ScoreBar:
 def score_bars(bars: Sequence[ScoreBar], colours: Palette) -> go.Figure:
     """A head's scores as bars from 0 to 1, a tick at the baseline, a diamond at the threshold.
 
-    Undefined scores have no bar, and a dash for a number.
+    Undefined scores have no bar, and a dash instead of a number.
     """
     names = [literal(each.name) for each in bars]
     intervals = {
@@ -96,7 +96,7 @@ def score_bars(bars: Sequence[ScoreBar], colours: Palette) -> go.Figure:
         text=["–" if np.isnan(each.value) else f"{_SPACE}{each.value:.2f}" for each in bars],
         textposition="middle right",
         textfont={"color": colours.ink},
-        cliponaxis=False,  # numbers stand in the margin, which no width makes narrower
+        cliponaxis=False,  # numbers are in the margin, which has the same width everywhere
         hoverinfo="skip",
         showlegend=False,
     )

@@ -1,4 +1,4 @@
-"""Two tokens over the layers: how alike they attend, and how much to one another."""
+"""Two tokens across the layers: how alike they attend, and how much they attend to each other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.figures.layout import NARROW, axis, lay_out, literal
 from core.figures.palette import Palette
 
 _MAX_TICKS = 8
-_HEIGHT = 400  # pixels of two panels
+_HEIGHT = 400  # pixels of both panels
 _SMALLER, _BETWEEN = 0.3, 0.12  # of that: the smaller panel, and the title above it
 
 
@@ -26,10 +26,10 @@ def layers_figure(
     *,
     attention_first: bool,
 ) -> go.Figure:
-    """Two panels over the layers: the cosines of A and B, and the attention between the two.
+    """Two panels across the layers: the cosines of A and B, and the attention between them.
 
-    `names` are those of A and B, `titles` those of the panels in this order; the first one is the
-    larger. Dotted lines are the cosine from which the two are alike, and the uniform baseline.
+    `names` are those of A and B, `titles` those of the panels, the first of which is larger.
+    Dotted lines are the cosine from which the two count as alike, and the uniform baseline.
     """
     a, b = map(literal, names)
     a_to_b, b_to_a = projection.a_to_b, projection.b_to_a
@@ -93,7 +93,7 @@ def _add_line(
 
 
 def _ticks(projection: PairProjection) -> dict[str, Any]:
-    """What the axis of layers says, of which some may not attend."""
+    """The ticks of the layer axis; some layers may not attend."""
     layer_labels = projection.layer_labels
     step = -(-len(layer_labels) // _MAX_TICKS)
     if layer_labels[-1] == len(layer_labels):

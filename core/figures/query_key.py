@@ -1,4 +1,4 @@
-"""Queries and keys of a head in space, and the search for a and c in pictures."""
+"""Queries and keys of a head in space, and pictures of the search for a and c."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.figures.layout import BARE, axis, lay_out, literal
 from core.figures.palette import Palette, scale
 from core.figures.shades import shades_on
 
-# Of the regression as SVG, for files that carry no chart library
+# The regression as SVG, for files without a chart library
 _WIDTH, _HEIGHT = 620, 360  # pixels
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 34, 48  # pixels around the points
 _ROOM = 0.04  # of the points' extent, on each side
@@ -50,7 +50,7 @@ def surface_figure(search: GridSearch, colours: Palette) -> go.Figure:
 
 
 def regression_figure(regression: Regression, title: str, colours: Palette) -> go.Figure:
-    """Dot product against cosine distance, a point a pair, with the least-squares line."""
+    """Dot product against cosine distance, a point per pair, with the least-squares line."""
     distances, products = regression.distances, regression.products
     figure = go.Figure(
         go.Scattergl(
@@ -81,7 +81,7 @@ def curve_figure(
     published: Sequence[float],
     colours: Palette,
 ) -> go.Figure:
-    """The correlation over c, its optimum, the published grid."""
+    """The correlation as a function of c, its optimum, and the published grid."""
     line = {"color": colours.accent, "width": 2.5}
     traces = [
         ("correlation", "", c_values, scaling.curve, {"mode": "lines", "line": line}),
@@ -112,7 +112,7 @@ def curve_figure(
 
 
 def _open_marker(symbol: str, size: int, colour: str, width: int) -> dict[str, Any]:
-    """Arguments of a trace of outlined markers, `size` and `width` in pixels."""
+    """Arguments for a trace of outlined markers, `size` and `width` in pixels."""
     marker = {"symbol": symbol, "size": size, "color": colour, "line": {"width": width}}
     return {"mode": "markers", "marker": marker}
 
@@ -132,7 +132,7 @@ def _framed(
 
 
 class _Axis:
-    """The pixels from `start` to `end` that `values` and a little room on both sides take."""
+    """Maps `values`, with a little room on both sides, to the pixels from `start` to `end`."""
 
     def __init__(self, values: Floats, start: float, end: float) -> None:
         low, high = float(values.min()), float(values.max())
@@ -145,7 +145,7 @@ class _Axis:
 
     @property
     def ticks(self) -> list[tuple[str, float]]:
-        """Round numbers between the ends, as written and their pixels."""
+        """Round numbers between the ends, as text and in pixels."""
         min_step = (self.high - self.low) / _TICKS
         power = 10 ** np.floor(np.log10(min_step))
         step = next(each * power for each in _STEPS if each * power >= min_step)
@@ -155,7 +155,7 @@ class _Axis:
 
 
 def regression_svg(regression: Regression, title: str) -> str:
-    """Cosine distance across, dot product up, the least-squares line; colours of the theme."""
+    """Cosine distance across, dot product up, least-squares line; in the theme's colours."""
     from jinja2 import StrictUndefined, Template  # for reports alone
 
     across = _Axis(regression.distances, _LEFT, _WIDTH - _RIGHT)
@@ -192,7 +192,7 @@ def space_figure(
 ) -> go.Figure:
     """Discs for queries, diamonds for keys, a line from each query to its strongest key.
 
-    `labels` and `shown` (positions) are those of queries and of keys. Drag to turn.
+    `labels` and `shown` (positions) are given for queries and for keys. Drag to turn.
     """
     figure = go.Figure()
     strongest = lines.strongest & np.isin(lines.queries, shown[0]) & np.isin(lines.keys, shown[1])
@@ -203,23 +203,23 @@ def space_figure(
     sides = zip(("query", "key"), (picture.queries, picture.keys), labels, shown, strict=True)
     point_colours = _colours_of(tints, len(picture.queries), colours)
     for kind, (name, points, words, positions) in enumerate(sides):
-        own = [point_colours[kind][place] for place in positions]
+        chosen = [point_colours[kind][place] for place in positions]
         figure.add_scatter3d(
             **_places(points[list(positions)]),
             mode="markers",
-            marker={"size": 4, "color": own, "symbol": ("circle", "diamond")[kind]},
+            marker={"size": 4, "color": chosen, "symbol": ("circle", "diamond")[kind]},
             text=[literal(words[place]) for place in positions],
             hovertemplate=f"{name} %{{text}}<extra></extra>",
         )
     titles = zip("xyz", axes, strict=True)
-    named = {f"{axis}axis": {"title": {"text": text}} for axis, text in titles}
+    scene_axes = {f"{axis}axis": {"title": {"text": text}} for axis, text in titles}
     return lay_out(
         figure,
         height=440,
         showlegend=False,
         margin={"l": 0, "r": 0, "t": 30, "b": 0},
         title={"text": literal(title), "font": {"size": 14}},
-        scene={**named, "aspectmode": "data"},
+        scene={**scene_axes, "aspectmode": "data"},
     )
 
 
@@ -228,13 +228,13 @@ def _places(points: Floats) -> dict[str, Floats]:
 
 
 def _colours_of(tints: Tints, queries: int, colours: Palette) -> tuple[list[str], list[str]]:
-    """The colour of each query and each key; of what is no patch that of its kind."""
+    """The colour of each query and each key; a token that is no patch gets that of its kind."""
     shades, tones = shades_on(colours, tints.scale, len(tints.legend)), tints.tones
     steps = np.rint(tones * (len(shades[0]) - 1)) if tints.scale == "sequential" else tones
-    own, key = (
+    of_queries, of_keys = (
         [plain if np.isnan(step) else kind[int(step)] for step in side]
         for plain, kind, side in zip(
             (colours.query, colours.key), shades, np.split(steps, [queries]), strict=True
         )
     )
-    return own, key
+    return of_queries, of_keys

@@ -1,4 +1,4 @@
-"""Darker colours for queries and lighter ones for keys, in both themes, each readable on its paper.
+"""Darker colours for queries and lighter ones for keys, in both themes, readable on their paper.
 
 A colour's hue says what it stands for, its lightness whether the point is a query or a key.
 Contrast is as in WCAG 2, (lighter + 0.05) / (darker + 0.05), and at least 3, as for graphics.
@@ -12,17 +12,17 @@ import numpy as np
 
 from core.figures.palette import Palette, lch_to_hex, lch_to_linear, palette
 
-# For each theme the colours of queries, then those of keys.
+# For each theme, the colours of queries, then those of keys.
 Shades: TypeAlias = dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
-Hue: TypeAlias = tuple[float, float]  # degrees, and the chroma it has where a screen can show it
+Hue: TypeAlias = tuple[float, float]  # degrees, and the chroma it has if a screen can show it
 
-# Contrast with the paper of the kind nearer to it in lightness, and of the other: of categories,
+# Contrast with the paper, for the kind closer to it in lightness and for the other: of categories,
 # and along a scale, from low to high, in bands that do not meet.
 NEAR, FAR = 3.2, 8.0
 NEAR_BAND, FAR_BAND = (3.1, 4.3), (5.5, 12.0)
-SHADE_STEPS = 64  # of a scale
+SHADE_STEPS = 64  # per scale
 SCALE_HUES, SCALE_CHROMA = (275.0, 430.0), 70.0  # degrees: from blue by purple and red to orange
-CATEGORY_HUES = (  # the theme's five apart from green and pink, a little purer, and olive
+CATEGORY_HUES = (  # the theme's five besides green and pink, a little purer, and olive
     (288.0, 62.0),
     (55.0, 70.0),
     (248.0, 50.0),
@@ -33,14 +33,14 @@ CATEGORY_HUES = (  # the theme's five apart from green and pink, a little purer,
 # Red, orange, yellow, green, cyan, blue, purple and pink in CIE LCh, in degrees.
 NAMED_HUES = (38.0, 62.0, 98.0, 138.0, 205.0, 285.0, 315.0, 352.0)
 NAMED_CHROMA = 75.0
-_LIGHT_PAPER = 0.5  # luminance from which the darker kind is the one far from the paper
+_LIGHT_PAPER = 0.5  # luminance above which the darker kind is farther from the paper
 _FADING = 0.97  # factor on a chroma no screen can show at that lightness, repeated until one can
 
 
 def shades(colouring: str, count: int) -> Shades:
-    """Colours in both themes: "type" one a kind, "sequential" ``SHADE_STEPS``, "category" `count`.
+    """For both themes: "type" has one per kind, "sequential" ``SHADE_STEPS``, "category" `count`.
 
-    "hue" has those of the eight named hues, then grey.
+    "hue" has the eight named hues, then grey.
     """
     return {theme: shades_on(palette(theme), colouring, count) for theme in ("light", "dark")}
 
@@ -70,10 +70,10 @@ def shades_on(
 
 
 def _shade(hue: Hue, contrast: float, paper: float) -> str:
-    """A hue with that contrast to paper of that luminance, as pure as a screen can show it."""
+    """A hue with this contrast to paper of this luminance, as pure as a screen can show it."""
     light = paper > _LIGHT_PAPER
     luminance = (paper + 0.05) / contrast - 0.05 if light else (paper + 0.05) * contrast - 0.05
-    lightness = 116 * luminance ** (1 / 3) - 16  # CIE L*, which luminance alone decides
+    lightness = 116 * luminance ** (1 / 3) - 16  # CIE L*, which depends only on luminance
     degrees, chroma = hue
     while not all(0 <= each <= 1 for each in lch_to_linear(lightness, chroma, degrees)):
         chroma *= _FADING

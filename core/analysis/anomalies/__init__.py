@@ -1,4 +1,4 @@
-"""What is odd about a model's heads: measures, flags and their reasons, a table for a text."""
+"""What is unusual about a model's heads: measures, flags with reasons, and a table per text."""
 
 from core.analysis.anomalies.flags import FLAGS, HeadRow
 from core.analysis.anomalies.measures import MEASURES, HeadMeasure, measure_heads

@@ -1,7 +1,7 @@
-"""What a head attends to, beside what it moves.
+"""What a head attends to, and what it actually moves.
 
-A token whose value is nearly zero can take all the attention and give nothing (Kobayashi et al.
-2020, section 4). Values count by |f(v_j)|, f(v) = v W_O, where W_O is known, else by |v_j|.
+A token whose value is nearly zero can take all the attention and contribute nothing (Kobayashi et
+al. 2020, section 4). Values are measured by |f(v_j)|, f(v) = v W_O, where W_O is known; else |v_j|.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from core.analysis.head_patterns.measure import mean_relative_entropy
 from core.analysis.pairs import permitted_pairs
 from core.model.trace import Array, Trace
 
-NEARLY_ZERO = 0.1  # of the head's median length: values under it
+NEARLY_ZERO = 0.1  # of the head's median length: shorter values count as zero
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What each key token takes of a head's attention, and what it gives."""
+    """How much of a head's attention each key token takes, and how much it contributes."""
 
-    # Mean attention to each, (layer, head, key token); sums to 1, less a learned sink's share
+    # Mean attention, (layer, head, key token); sums to 1, less a learned sink's share
     attention: Floats
     uniform: Floats  # the same under uniform attention to all permitted keys
-    # Of what the head moves, the sum over i of a_ij |f(v_j)|; sums to 1, or 0 where nothing moves
+    # Share of what the head moves, sum over i of a_ij |f(v_j)|; sums to 1, or 0 if nothing moves
     contribution: Floats
     norms: Floats  # |f(v_j)| or |v_j|, (layer, head, key token)
     entropy: Floats  # H(row) / ln(permitted keys), mean over rows with a choice, (layer, head)
@@ -37,9 +37,9 @@ class Columns:
 def columns(trace: Trace, transformed: Array | None = None) -> Columns:
     """Attention to each key token and what it contributes, for all heads.
 
-    `transformed` is |f(v)|, (layer, head, key token), of
-    ``core.model.weights.output_projection.transformed_norms``; None takes |v|. One layer's
-    attention, 4 bytes x heads x tokens x key tokens, is in memory at a time.
+    `transformed` is |f(v)|, (layer, head, key token), from
+    ``core.model.weights.output_projection.transformed_norms``; None uses |v|. Holds one layer's
+    attention in memory at a time: 4 bytes x heads x tokens x key tokens.
     """
     norms = contribution_norms(trace, transformed)
     no_offset = np.full(trace.shape[1], np.nan)
@@ -68,7 +68,7 @@ def columns(trace: Trace, transformed: Array | None = None) -> Columns:
 
 
 def contribution_norms(trace: Trace, transformed: Array | None = None) -> Floats:
-    """|f(v)| where it is given, else |v|, float64 (layer, head, key token)."""
+    """|f(v)| if given, else |v|, float64 (layer, head, key token)."""
     if transformed is not None:
         return np.asarray(transformed, dtype=np.float64)
     lengths = np.linalg.norm(trace.kv_values, axis=-1).astype(np.float64)
@@ -76,10 +76,10 @@ def contribution_norms(trace: Trace, transformed: Array | None = None) -> Floats
 
 
 def contributions(weights: Array, norms: Floats) -> Array:
-    """|a_ij f(v_j)|, how much each key gives each query, scaled to the total of the attention.
+    """|a_ij f(v_j)|, how much each key contributes to each query, scaled like attention.
 
-    Each matrix sums to the number of its rows, as attention does, so the two compare cell by cell
-    and column by column; a row sums to what its token receives, 1 on average. All 0 where nothing
+    Each matrix sums to its number of rows, as attention does, so the two can be compared cell by
+    cell and column by column; a row sums to what its token receives, 1 on average. All 0 if nothing
     moves. `weights` is (..., token, key token), `norms` (..., key token).
     """
     carried = weights * norms[..., None, :].astype(np.float32)
@@ -88,11 +88,11 @@ def contributions(weights: Array, norms: Floats) -> Array:
 
 
 def null_attention(attention: Floats, norms: Floats) -> Floats:
-    """Attention to values under `NEARLY_ZERO` of the head's median norm, (..., token) to (...).
+    """Attention to values shorter than `NEARLY_ZERO` of the median, (..., token) to (...).
 
-    So it is 0 where all values have one length, 0.8 where 0.8 of the attention rests on a token
-    with no value, and 1 where all are zero; where the median is 0, any value with a length counts
-    as one. After Vig and Belinkov 2019 ("null attention") and Kobayashi et al. 2020, section 4.
+    0 if all values have the same length, 0.8 if 0.8 of the attention goes to a token with no value,
+    1 if all values are zero. If the median is 0, no nonzero value counts as nearly zero. After Vig
+    and Belinkov 2019 ("null attention") and Kobayashi et al. 2020, section 4.
     """
     relative = over_median(norms)
     relative = np.where(np.isnan(relative), norms > 0, relative)
@@ -100,16 +100,16 @@ def null_attention(attention: Floats, norms: Floats) -> Floats:
 
 
 def over_median(norms: Floats) -> Floats:
-    """Norms over the median of the last axis, (..., token); nan where that is 0."""
+    """Norms divided by the median of the last axis, (..., token); nan where that is 0."""
     median = np.median(norms, axis=-1, keepdims=True)
     return np.divide(norms, median, out=np.full(norms.shape, np.nan), where=median > 0)
 
 
 def offset_attention(weights: Array, allowed: Bools) -> Floats:
-    """Mean attention to the previous token, itself or the next, whichever is largest, (head,).
+    """Mean attention to the previous, the same or the next token, whichever is largest, (head,).
 
-    The mean is over the tokens that may see the one at that offset; 0 where none may. `weights` is
-    (head, token, token), `allowed` that or (1, token, token).
+    The mean is over the tokens that may attend at that offset; 0 if none may. `weights` is
+    (head, token, token), `allowed` the same or (1, token, token).
     """
     means = []
     for offset in (-1, 0, 1):
@@ -120,9 +120,9 @@ def offset_attention(weights: Array, allowed: Bools) -> Floats:
 
 
 def without_first(weights: Array, *, cross: bool = False) -> Array:
-    """A matrix without its first token, rows divided by what remains of them.
+    """A matrix without its first token, each row divided by what remains of it.
 
-    It shows what a head would do without its sink. A row with nothing left stays 0. From (token,
-    token), or from (token, key token) of `cross` attention, which loses only the first key.
+    It shows what a head would do without its sink. A row with nothing left stays 0. The matrix is
+    (token, token); with `cross` attention, (token, key token), which loses only the first key.
     """
     return renormalise_rows(weights[0 if cross else 1 :, 1:])

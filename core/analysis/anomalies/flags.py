@@ -1,19 +1,19 @@
-"""What heads do that is odd, and which heads are unusual: one record per flag, robust z-scores.
+"""What is odd about heads, and which heads are unusual: one record per flag, robust z-scores.
 
 A flag is raised where the measure passes a threshold, whatever other heads do; or where it passes a
 lower mark and the head is an outlier among the model's heads (|z| of at least `OUTLIER`). The mark
-keeps small differences between nearly equal heads from counting as odd. A head is unusual if it is
-an outlier by a flag: what most heads do has a name, but makes none of them unusual.
+keeps small differences between nearly equal heads from being flagged. A head is unusual if it is an
+outlier in a flagged measure: what most heads do is flagged too, but makes none of them unusual.
 
-Below `MIN_TOKENS` only flags of weights are raised. Measured on untrained heads, in networks of the
-shape of bundled/minilm with weights as training begins (standard deviations of 0.02 and 0.05; 8
-networks, 2 texts each), at most this share of heads has another flag:
+Below `MIN_TOKENS` only flags about weights are raised. Measured on untrained heads, in networks of
+the shape of bundled/minilm with freshly initialised weights (standard deviations of 0.02 and 0.05;
+8 networks, 2 texts each), at most this share of heads has another flag:
 
     tokens      6     8    10    12    16    48
                2.2   1.6   0.9   0.3   0.0   0.0  %
 
-Larger random weights make heads that do look at few keys: with 0.3, flags name 75 to 87 % of heads
-in that shape, whatever the length, and 19 to 43 % in that of bundled/gpt2-novels.
+Larger random weights make heads that really do look at few keys: with 0.3, 75 to 87 % of heads in
+that shape are flagged, whatever the length, and 19 to 43 % in that of bundled/gpt2-novels.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from core.vocabulary import percent
 
 HeadRow = Mapping[Any, Any]  # the measures of one head, by name
 
-# Of heads with random weights at most so many are unusual on a text. Measured on BERT, GPT-2 and
+# At most this many heads with random weights are unusual on a text. Measured on BERT, GPT-2 and
 # LLaMA of 32 heads: up to 0.1 % with a standard deviation of 0.02, 1.8 to 3.8 % with 0.2; none of
-# 4,800 by its weights, and none has null attention.
+# 4,800 is unusual by its weights, and none has null attention.
 RANDOM_SHARE = 0.05
 
 FlagKind = Literal["attention", "space", "weights"]
 # Attention determines its own weights, their entropy and the values they carry. It does not
-# determine queries and keys: keys + a give the same attention, and so do c q with k / c.
+# determine queries and keys: keys k + a give the same attention, and so do c q with k / c.
 FLAG_KINDS: Mapping[FlagKind, str] = {
     "attention": "Attention and values",
     "space": "Queries and keys",
@@ -50,11 +50,11 @@ FLAG_KINDS: Mapping[FlagKind, str] = {
 
 
 class Limits(NamedTuple):
-    """Where a measure is odd."""
+    """Where a measure counts as odd."""
 
     side: Literal["above", "below", "both"]  # of the marks; both: of ± the mark
-    threshold: float  # beyond it whatever other heads do
-    outlier: float  # beyond it for an outlier among the heads
+    threshold: float  # odd beyond it, whatever other heads do
+    outlier: float  # odd beyond it if the head is an outlier
 
     def passed(self, values: Floats, mark: float) -> Bools:
         """Where the values are at a mark or on its odd side; never where they are nan."""
@@ -73,13 +73,13 @@ class Flag:
     kind: FlagKind  # what the measure depends on
     source: str  # who described it
     definition: str  # of the measure (Markdown), for people
-    reason: str | Callable[[HeadRow], str]  # from its measures, or with a place for the one value
-    applies: Callable[[Measures], Bools] | None  # what else must hold
+    reason: str | Callable[[HeadRow], str]  # from its measures, or with a placeholder for the value
+    applies: Callable[[Measures], Bools] | None  # what else must be true
     condition: str  # the same in words
 
     @property
     def record(self) -> HeadMeasure:
-        """That of its measure."""
+        """The record of its measure."""
         return MEASURES[self.measure]
 
     def explain(self, row: HeadRow) -> str:
@@ -98,13 +98,13 @@ class Flag:
         return odd if self.applies is None else odd & self.applies(measures)
 
     def distance(self, values: Floats) -> Floats:
-        """Robust z over all heads on the odd side, (layer, head); at most 0 on the other."""
+        """Robust z over all heads: positive on the odd side, else at most 0; (layer, head)."""
         z = robust_z(values)
         return {"above": z, "below": -z, "both": np.abs(z)}[self.limits.side]
 
 
 def _exceeds_uniform(measures: Measures, column: str) -> Bools:
-    """Where a column gets at least twice the uniform baseline."""
+    """Where a column gets at least twice its uniform baseline."""
     return measures[f"{column}_attention"] >= 2 * measures[f"{column}_uniform"]
 
 
@@ -129,7 +129,7 @@ def _disparity_reason(row: HeadRow) -> str:
     return f"the median {longer} is {2 ** abs(value):.1f} times as long as the median {shorter}"
 
 
-# What the file cannot say of a flag: a reason with several measures, and what else must hold.
+# What the file cannot say of a flag: a reason that uses several measures, or a further condition.
 _REASONS: dict[str, Callable[[HeadRow], str]] = {
     "first-token sink": lambda row: _sink_reason(row, "first", "the first token"),
     "column sink": lambda row: _sink_reason(row, "sink", row["sink_name"]),
@@ -146,7 +146,7 @@ _APPLIES: dict[str, Callable[[Measures], Bools]] = {
 
 
 def _read() -> Iterator[Flag]:
-    """The flags of the file beside this module."""
+    """The flags in the file next to this module."""
     text = Path(__file__).with_name("flags.toml").read_text("utf-8")
     for name, each in tomllib.loads(text).items():
         facts = {"reason": _REASONS.get(name), "applies": _APPLIES.get(name), **each}
@@ -159,10 +159,10 @@ FLAGS: dict[str, Flag] = {flag.name: flag for flag in _read()}
 
 
 def distances(measures: Measures) -> dict[str, Floats]:
-    """By flag, how far its measure lies from that of the median head, (layer, head) each.
+    """By flag, how far each head's measure lies from the median head's, (layer, head).
 
-    In robust standard deviations, 0 where the flag is not raised. From `OUTLIER` on the head is
-    unusual by it.
+    In robust standard deviations; 0 where the flag is not raised. At `OUTLIER` or more, the flag
+    makes the head unusual.
     """
     return {
         name: np.where(flag.raised(measures), flag.distance(measures[flag.measure]), 0).clip(0)

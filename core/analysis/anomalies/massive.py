@@ -9,18 +9,18 @@ import numpy as np
 from core.analysis.arrays import Bools, Floats
 from core.model.trace import Trace
 
-# Sun et al. 2024 ("Massive Activations in Large Language Models", section 2): a number of a hidden
-# state is massive beyond 100 and about 1,000 times the median magnitude of its layer.
+# Sun et al. 2024 ("Massive Activations in Large Language Models", section 2): an activation is
+# massive if it is above 100 and above about 1,000 times the median magnitude of its layer.
 MIN_ACTIVATION, MIN_TIMES_MEDIAN = 100.0, 1000.0
 
 
 @dataclass(frozen=True, eq=False)
 class HiddenStates:
-    """How large the hidden states are; row 0 is what the first layer receives."""
+    """How large the hidden states are; row 0 is the input of the first layer."""
 
     norms: Floats  # length of each token's state, (layer + 1, token), in the model's own units
-    largest: Floats  # largest magnitude of any number of the state, (layer + 1, token)
-    typical: Floats  # median magnitude of all numbers of the layer, (layer + 1,)
+    largest: Floats  # largest magnitude of any activation in the state, (layer + 1, token)
+    typical: Floats  # median magnitude of all activations of the layer, (layer + 1,)
 
     @property
     def massive(self) -> Bools:
@@ -31,7 +31,7 @@ class HiddenStates:
 
 
 def hidden_state_sizes(trace: Trace) -> HiddenStates | None:
-    """Sizes of the hidden states; None where the model does not return them."""
+    """Sizes of the hidden states; None if the model does not return them."""
     if trace.hidden_states is None:
         return None
     magnitudes = np.abs(trace.hidden_states)

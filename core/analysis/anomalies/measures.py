@@ -1,7 +1,7 @@
 """Measures of heads: one record each, and one function from a trace to (layer, head).
 
-A new measure is a record of `MEASURES` and its function. The map, the card, the scatter, the table,
-its file and the run over a corpus take it from there.
+To add a measure, add a record to `MEASURES` and its function. The map, the card, the scatter, the
+table, its file and the run over a corpus pick it up from there.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class HeadMeasure:
     Attributes
     ----------
     title : in words.
-    unit : over the map's colours.
-    bounds : of the map's colours; None for 0 to the largest size, on both sides of 0 if `side` is.
+    unit : shown above the map's colours.
+    bounds : of the map's colours; None for 0 to the largest size, from minus it if `side` is both.
     side : which of its values are remarkable.
-    needs : one typed text (a corpus has none), the output projection, or a run of the model in
-        which heads are replaced, beside its control.
-    function : from a trace to float64 (layer, head), of a corpus averaged over its tokens; None for
-        those that :func:`measure_heads` gets together, and those of other tables.
+    needs : one typed text (a corpus has none), the output projection, or a run with heads replaced
+        and its control.
+    function : from a trace to float64 (layer, head), averaged over tokens for a corpus; None if
+        :func:`measure_heads` computes it along with others, or it belongs to another table.
     """
 
     title: str
@@ -45,13 +45,13 @@ class HeadMeasure:
 
     @property
     def look(self) -> dict[str, Any]:
-        """How a map shows it: arguments of :func:`core.figures.heads.head_map`."""
-        given = {"bounds": self.bounds, "signed": self.side == "both" or None}
-        look = {name: value for name, value in given.items() if value is not None}
+        """How a map shows it: arguments for :func:`core.figures.heads.head_map`."""
+        options = {"bounds": self.bounds, "signed": self.side == "both" or None}
+        look = {name: value for name, value in options.items() if value is not None}
         return {"title": self.unit, "reverse": self.side == "below"} | look
 
 
-# In the order in which pages list them; the scores of patterns come first there.
+# In the order in which pages list them; pattern scores come first there.
 MEASURES: dict[str, HeadMeasure] = {
     "first_attention": HeadMeasure("attention to the first token"),
     "first_value": HeadMeasure("the first token's value over the median", "× median", side="below"),
@@ -73,18 +73,18 @@ def measure_heads(
 ) -> dict[str, Floats]:
     """Every measure of every head, float64 (layer, head) by name; only permitted pairs count.
 
-    - those of :func:`norm_disparity`.
+    - the measures of :func:`norm_disparity`.
     - ``first_attention``, ``first_uniform``: mean attention to the first key token, and its uniform
       baseline (1 / n, or the mean of 1 / (i + 1) in a causal model).
-    - ``first_contribution``: the first token's share of what the head moves, the sum over i of
-      a_ij |f(v_j)| over that of all tokens (after Kobayashi et al. 2020).
+    - ``first_contribution``: the first token's share of what the head moves: the sum over i of
+      a_ij |f(v_j)|, divided by that of all tokens (after Kobayashi et al. 2020).
     - ``first_value``: the first token's value norm over the head's median.
-    - ``sink``: position from 1 of the column with the most attention; ``sink_attention``,
-      ``sink_uniform``, ``sink_contribution``, ``sink_value``: the same for it.
+    - ``sink``: position (from 1) of the column with the most attention; ``sink_attention``,
+      ``sink_uniform``, ``sink_contribution``, ``sink_value``: the same measures for it.
     - ``null_attention``: to values that are nearly zero (`contribution.null_attention`).
     - ``entropy``: H(row) / ln(permitted keys), mean over rows.
     - ``offset_attention``: the largest mean attention to the previous token, itself or the next.
-    - those of `MEASURES` with a function of their own.
+    - the `MEASURES` that have a function of their own.
     - ``weight_similarity``: correlation of W_Q and W_K; ``tokens``: how many query tokens.
     """
     totals = columns(trace, transformed)

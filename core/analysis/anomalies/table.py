@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 def anomaly_table(
     trace: Trace, transformed: Array | None = None, similarity: Array | None = None
 ) -> pd.DataFrame:
-    """What is odd about each head on this text, a row per head, in the order of layers and heads.
+    """What is odd about each head on this text, a row per head, ordered by layer and head.
 
-    `transformed` is |f(v)|, (layer, head, key token), of
-    ``core.model.weights.output_projection.transformed_norms``; without it values count by their own
-    length |v|, and ``table.attrs["values"]`` says which. `similarity` of W_Q and W_K is (layer,
-    head), of ``core.model.weights.query_key.weight_similarity``; without it the column is nan.
+    `transformed` is |f(v)|, (layer, head, key token), from
+    ``core.model.weights.output_projection.transformed_norms``; without it values are measured by
+    their length, |v|; ``table.attrs["values"]`` says which. `similarity` of W_Q and W_K is (layer,
+    head), from ``core.model.weights.query_key.weight_similarity``; without it the column is nan.
 
     Columns ``layer`` and ``head`` (from 1, layers by the model's own number), the measures of
     :func:`measure_heads`, ``sink_token``, a robust z-score over all heads of each measure with a
@@ -48,11 +48,11 @@ def anomaly_table(
 def corpus_table(
     texts: Sequence[Measures], layer_labels: Sequence[int], *, exact: bool
 ) -> pd.DataFrame:
-    """The table of many texts, each measured by :func:`measure_heads`, as if they were one.
+    """The table for many texts, each measured by :func:`measure_heads`, as if they were one.
 
-    A measure is its mean over the texts that have it, weighted by their tokens. Texts have nothing
-    in common at one position, so all of the sink is nan. `layer_labels` are those of the
-    layers; `exact` says that values count by |f(v)|. Raises `ValueError` when there is no text.
+    A measure is its mean over the texts that have it, weighted by their tokens. A position means
+    nothing across texts, so every column about the sink is nan. `layer_labels` are the layers'
+    numbers; `exact` says that values are measured by |f(v)|. Raises `ValueError` if there are none.
     """
     if not texts:
         raise ValueError("there is no text")
@@ -67,7 +67,7 @@ def corpus_table(
 def _table(
     measures: Measures, sink_names: Sequence[str], layer_labels: Sequence[int], *, exact: bool
 ) -> pd.DataFrame:
-    """Measures with z-scores and flags, whose reasons call each head's sink by its name."""
+    """Measures with z-scores and flags; the reasons name each head's sink token."""
     import pandas as pd
 
     layers, heads = measures["sink"].shape

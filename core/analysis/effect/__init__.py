@@ -1,4 +1,4 @@
-"""Whether heads matter: effects beside their controls, as a table, and a verdict in words."""
+"""Whether heads matter: effects and their controls, as a table, and a verdict in words."""
 
 from core.analysis.effect.table import (
     effect_table,

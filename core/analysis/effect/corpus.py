@@ -30,25 +30,25 @@ def effect_corpus_table(
 
     Parameters
     ----------
-    layered : a trace whose layers these are.
-    found : of :func:`core.model.effects`, one a text, all with the same measure.
-    compared : the same of texts on which random directions were tried too, the same on all.
+    layered : a trace of the same model, for the layer numbers.
+    found : from :func:`core.model.effects`, one per text, all with the same measure.
+    compared : the same for texts on which random directions were tried too, the same ones on all.
 
     Columns ``layer`` and ``head`` (from 1); ``effect``, its typical size: the geometric mean over
     texts, with ``low`` and ``high``, the 95 % interval over texts
-    (:func:`core.analysis.statistics.interval_of_mean` of the logarithms: of sizes themselves, a few
-    texts decide the mean). With `compared` ``times``, how many times the typical size
-    of its directions it is on these texts; ``rate``, the false discovery rate at which it exceeds
-    chance (:func:`core.analysis.effect.table.rates_of_logs` of the means over texts); ``exceeds``,
-    whether that is at most `FALSE_DISCOVERY`, and ``effect`` no less than `NEGLIGIBLE` of the
-    largest. A head that a layer does not have is nan.
-    ``table.attrs`` has "measure", "unit" and "replace" of the effects, "texts" and "compared", how
-    many, and "draws", the number of directions.
+    (:func:`core.analysis.statistics.interval_of_mean` of the logarithms: with raw sizes, a few
+    texts would decide the mean). With `compared`: ``times``, how many times the typical size
+    of its directions the effect is on these texts; ``rate``, the false discovery rate at which it
+    exceeds chance (:func:`core.analysis.effect.table.rates_of_logs` of the means over texts);
+    ``exceeds``, whether that is at most `FALSE_DISCOVERY` and ``effect`` at least `NEGLIGIBLE` of
+    the largest. A head that a layer does not have is nan.
+    ``table.attrs`` has "measure", "unit" and "replace" of the effects, "texts" and "compared" (how
+    many of each), and "draws", the number of directions.
 
     Raises
     ------
     ValueError
-        For no text.
+        If there are no texts.
     """
     import pandas as pd
 
@@ -62,10 +62,10 @@ def effect_corpus_table(
     layer, head = np.divmod(np.arange(layers * heads), heads)
     grids: dict[str, NDArray[Any]] = {"effect": effect, "low": low, "high": high}
     if compared:
-        beside = np.mean([log_sizes(each.values, each.draws) for each in compared], axis=0)
-        rate = rates_of_logs(beside)
+        compared_logs = np.mean([log_sizes(each.values, each.draws) for each in compared], axis=0)
+        rate = rates_of_logs(compared_logs)
         grids |= {
-            "times": np.exp(beside[0] - beside[1:].mean(axis=0)),
+            "times": np.exp(compared_logs[0] - compared_logs[1:].mean(axis=0)),
             "rate": rate,
             "exceeds": (rate <= FALSE_DISCOVERY) & (effect >= NEGLIGIBLE * np.nanmax(effect)),
         }

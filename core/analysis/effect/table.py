@@ -1,4 +1,4 @@
-"""The effect table: a row per head, what replacing it changes, its controls, what it writes."""
+"""The effect table: per head, the effect of replacing it, its controls, and what it writes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
     from core.model.trace import Trace
 
-# Of what the mean head of its layer writes: a head below it is inactive, whatever its lines look
-# like. Ours; sink mass alone misses heads that write nothing (Sandoval-Segura et al. 2025).
+# Of what the mean head of its layer writes: a head below this is inactive, however its attention
+# looks. Ours; sink mass alone misses heads that write nothing (Sandoval-Segura et al. 2025).
 INACTIVE = 0.1
-FALSE_DISCOVERY = 0.1  # of the heads that exceed chance on the map, the share that may not
-LEADERS, LEVEL = 5, 0.05  # heads of largest effect, and the chance that any is wrongly claimed
-NEGLIGIBLE = 0.01  # of the largest effect: what is smaller is taken for nothing
-_ROUNDING = float(np.finfo(np.float32).eps)  # of the largest size: smaller ones cannot be told
+FALSE_DISCOVERY = 0.1  # of the heads said to exceed chance, the share that may not
+LEADERS, LEVEL = 5, 0.05  # heads with the largest effect; the chance of any false claim
+NEGLIGIBLE = 0.01  # of the largest effect: smaller ones count as nothing
+_ROUNDING = float(np.finfo(np.float32).eps)  # of the largest size: smaller ones are rounding
 
 
 class HeadEffects(Protocol):
-    """What :func:`core.model.effects` gives."""
+    """What :func:`core.model.effects` returns."""
 
     @property
     def values(self) -> Floats:
@@ -65,20 +65,20 @@ def effect_table(
 
     Parameters
     ----------
-    layered : the trace whose layers these are.
-    found : of :func:`core.model.effects`.
-    written : (layer, head), of ``core.model.interventions.reference.written_norms``.
-    patterns : the pattern of each head in the order of rows, as ``pattern_table``'s ``class``.
-    direct : (layer, head), of ``core.model.interventions.direct.direct_effects``.
+    layered : a trace of the same model, for the layer numbers.
+    found : from :func:`core.model.effects`.
+    written : (layer, head), from ``core.model.interventions.reference.written_norms``.
+    patterns : the pattern of each head in row order, as in ``pattern_table``'s ``class``.
+    direct : (layer, head), from ``core.model.interventions.direct.direct_effects``.
 
     Columns ``layer`` and ``head`` (from 1); ``effect``; ``control``, the largest effect of a random
     direction by size; ``rate``, the false discovery rate at which the effect exceeds chance
     (:func:`discovery_rates`), and ``exceeds``, whether that is at most `FALSE_DISCOVERY`;
-    ``others``, the median size among the other heads of its layer; with `written` ``written`` (a
+    ``others``, the median size among the other heads of its layer; with `written`: ``written`` (a
     length), ``share`` (of the mean head of its layer) and ``inactive`` (whether that is below
-    `INACTIVE`); with `patterns` ``pattern``; with `direct` ``direct`` and ``repaired``, the direct
-    effect less the effect: what the rest of the model makes up for. A head that a layer does not
-    have is nan. ``table.attrs`` has "measure", "unit" and "replace" of the effects.
+    `INACTIVE`); with `patterns`: ``pattern``; with `direct`: ``direct`` and ``repaired``, the
+    direct effect less the effect: what the rest of the model makes up for. A head that a layer does
+    not have is nan. ``table.attrs`` has "measure", "unit" and "replace" of the effects.
     """
     import pandas as pd
 
@@ -113,17 +113,17 @@ def effect_table(
 
 
 def facts_of(found: HeadEffects) -> dict[str, Any]:
-    """What was measured, in what unit, after which replacement."""
+    """What was measured, in which unit, and what heads were replaced by."""
     return {"measure": found.measure, "unit": found.unit, "replace": found.replace}
 
 
 def discovery_rates(values: Floats, draws: Floats) -> Floats:
-    """At which false discovery rate each head's effect exceeds chance, (layer, head).
+    """The false discovery rate at which each head's effect exceeds chance, (layer, head).
 
-    A head's log |effect| less the mean log |effect| of its directions, against the same of each
-    direction and the others of its head, pooled over all heads; then Benjamini and Hochberg.
-    Heads differ in how much any change of theirs does, which the difference leaves out. All nan for
-    fewer than two `draws` (draw, layer, head).
+    A head's log |effect| less the mean log |effect| of its directions, compared with each direction
+    less the mean of the head's others, pooled over all heads; then Benjamini and Hochberg. The
+    difference removes how sensitive the model is to any change at a head. All nan for fewer than
+    two `draws` (draw, layer, head).
     """
     return rates_of_logs(log_sizes(values, draws))
 
@@ -135,7 +135,7 @@ def log_sizes(values: Floats, draws: Floats) -> Floats:
 
 
 def rates_of_logs(logs: Floats) -> Floats:
-    """:func:`discovery_rates` of :func:`log_sizes`, or of their means over texts."""
+    """:func:`discovery_rates` from :func:`log_sizes`, or from their means over texts."""
     effect, directions = logs[0], logs[1:]
     count = len(directions)
     if count < 2:
@@ -146,7 +146,7 @@ def rates_of_logs(logs: Floats) -> Floats:
 
 
 def leading_heads(values: Floats) -> list[tuple[int, int]]:
-    """The heads of largest effect by size, at most `LEADERS`: (layer, head), from 0."""
+    """The heads with the largest effect by size, at most `LEADERS`: (layer, head), from 0."""
     sizes = np.nan_to_num(np.abs(values), nan=-1.0)
     order = np.argsort(-sizes, axis=None, kind="stable")[:LEADERS]
     places = zip(*np.unravel_index(order, values.shape), strict=True)
@@ -154,14 +154,14 @@ def leading_heads(values: Floats) -> list[tuple[int, int]]:
 
 
 def leading_table(layered: Layered, found: HeadEffects) -> pd.DataFrame:
-    """Which of the heads of largest effect matter more than chance, the largest first.
+    """Which of the heads with the largest effect matter more than chance, the largest first.
 
-    `found` has fresh random directions of :func:`leading_heads` alone: others are nan. Columns
+    `found` has fresh random directions for :func:`leading_heads` only; others are nan. Columns
     ``layer`` and ``head`` (from 1); ``effect``; ``low`` and ``high``, the smallest and the largest
     effect of a direction by size; ``p``, the rank of the effect among them by size; ``tail``, its
-    chance by :func:`core.analysis.statistics.gamma_p` times the heads of the model, since these are
-    its largest; ``matters``, by Holm's rule over p with a chance of at most `LEVEL` that any of the
-    heads is wrongly claimed, a tail of at most that, and no less than `NEGLIGIBLE` of the largest.
+    chance by :func:`core.analysis.statistics.gamma_p` times the model's number of heads, since
+    these are its largest; ``matters``, by Holm's rule over p with a chance of at most `LEVEL` of
+    any false claim, a tail of at most that, and an effect of at least `NEGLIGIBLE` of the largest.
     ``table.attrs`` has "measure", "unit" and "replace" of the effects, and "draws", how many.
     """
     import pandas as pd
@@ -170,7 +170,7 @@ def leading_table(layered: Layered, found: HeadEffects) -> pd.DataFrame:
     effect = found.values[layer, head]  # noqa: PD011 - of no data frame
     sizes = np.abs(found.draws[:, layer, head])  # (draw, leader)
     p = rank_p(np.abs(effect), sizes)
-    power = 2 if (found.draws[:, layer, head] < 0).any() else 1  # what has no sign is a square
+    power = 2 if (found.draws[:, layer, head] < 0).any() else 1  # no sign: it is a square
     tail = gamma_p(np.abs(effect) ** power, sizes**power) * np.isfinite(found.values).sum()
     table = pd.DataFrame(
         {
@@ -193,12 +193,12 @@ def leading_table(layered: Layered, found: HeadEffects) -> pd.DataFrame:
 def parts_table(
     layered: Layered, heads: Floats, layers: Floats, rest: tuple[float, float], value: float
 ) -> pd.DataFrame:
-    """What is read at a model's end in parts, a row per head, then the rest.
+    """What is read at the model's end, in parts: a row per head, then the rest.
 
     `heads` (layer, head), `layers` (layer,), `rest` (embeddings and biases) and their sum `value`
-    are of :func:`core.model.interventions.direct.direct_parts`. Columns ``writer`` ("head", "layer"
-    for what a layer writes besides its heads, "embeddings", "biases"); ``layer`` and ``head`` (from
-    1, missing where there is none); ``part``; ``share`` of the value.
+    come from :func:`core.model.interventions.direct.direct_parts`. Columns ``writer`` ("head",
+    "layer" for what a layer writes besides its heads, "embeddings", "biases"); ``layer`` and
+    ``head`` (from 1, missing where there is none); ``part``; ``share`` of the value.
     """
     import pandas as pd
 
@@ -217,12 +217,12 @@ def parts_table(
 
 
 def moved_table(before: Trace, after: Trace) -> pd.DataFrame:
-    """How much of its attention each head moved, a row per head, in the order of layers and heads.
+    """How much attention moved in each head, a row per head, ordered by layer and head.
 
     Columns ``layer`` and ``head`` (from 1); ``moved``, half the sum of absolute changes of a row,
-    which is the share of the query's attention that went elsewhere, its mean over tokens;
+    that is, the share of the query's attention that went elsewhere, averaged over tokens;
     ``largest``, the largest change of one weight by size, with its sign, and its ``query`` and
-    ``key``, as :func:`core.vocabulary.labels_of` calls them.
+    ``key``, labelled by :func:`core.vocabulary.labels_of`.
     """
     import pandas as pd
 
@@ -238,7 +238,7 @@ def moved_table(before: Trace, after: Trace) -> pd.DataFrame:
 
 
 def largest_effect(table: pd.DataFrame) -> dict[str, Any] | None:
-    """The row whose effect is largest by size; None where there is none."""
+    """The row with the largest effect by size; None if there is none."""
     sizes = table["effect"].abs()
     if not sizes.notna().any():
         return None
@@ -247,10 +247,10 @@ def largest_effect(table: pd.DataFrame) -> dict[str, Any] | None:
 
 
 def _median_of_others(sizes: Floats) -> Floats:
-    """The median of the other heads of the layer; nan where there are none."""
+    """The median of the other heads of the layer; nan if there are none."""
     others = np.full_like(sizes, np.nan)
     for layer, head in np.ndindex(sizes.shape):
-        rest = np.delete(sizes[layer], head)
-        if np.isfinite(rest).any():
-            others[layer, head] = np.nanmedian(rest)
+        other_sizes = np.delete(sizes[layer], head)
+        if np.isfinite(other_sizes).any():
+            others[layer, head] = np.nanmedian(other_sizes)
     return others

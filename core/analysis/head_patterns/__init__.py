@@ -1,4 +1,4 @@
-"""Which pattern a head follows: where its attention goes, as numbers and a name."""
+"""Which pattern a head follows: where its attention goes, as numbers and as a name."""
 
 from typing import TYPE_CHECKING
 

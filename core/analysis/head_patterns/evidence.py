@@ -1,4 +1,4 @@
-"""The evidence for a pattern on one text: its share of each token's attention."""
+"""The evidence for a pattern on one text: the share of each token's attention that follows it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from core.model.trace import Array, Token
 class Evidence:
     """How much one attention matrix follows a pattern."""
 
-    share: Floats  # (token,), of each row on it, for "broad" relative entropy; nan without a pair
+    share: Floats  # (token,), of each row's attention; for "broad" relative entropy; nan if no pair
     uniform: Floats  # (token,), the same for uniform attention
-    strongest: Indices  # (token,), the position of the key that each token attends to most
+    strongest: Indices  # (token,), position of the key token that each token attends to most
 
     @property
     def tokens(self) -> int:
@@ -35,9 +35,9 @@ def evidence(
 ) -> Evidence:
     """The evidence for a pattern of `NAMING`.
 
-    "induction" is here from a token to those right after its earlier copies. `weights` are
-    attention, (token, key token); `uniform` the same to everything permitted, where 0 is not
-    permitted; `source` the tokens that cross attention goes to.
+    Here "induction" goes from a token to those right after its earlier copies. `weights` are
+    attention, (token, key token); `uniform` is the uniform attention over permitted keys, 0 where
+    not permitted; `source` are the tokens that cross attention goes to.
     """
     record = NAMING[pattern]
     allowed = uniform > 0

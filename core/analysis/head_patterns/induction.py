@@ -1,4 +1,4 @@
-"""Induction: how much a head attends to what came after the earlier copy of a token."""
+"""Induction: how much a head attends to what followed the earlier copy of a token."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def induction_scores(repeated: Iterable[Trace]) -> Induction:
     """Mean attention from each token of the second copy to the one after its earlier copy.
 
     Over all traces of :func:`core.model.trace_repeated`: sequences repeated twice, possibly between
-    special tokens. In a random sequence nothing but the earlier copy says what comes next (Olsson
-    et al. 2022, "prefix matching"). Raises `ValueError` for anything else, or no trace.
+    special tokens. In a random sequence only the earlier copy tells what comes next (Olsson
+    et al. 2022, "prefix matching"). Raises `ValueError` for any other trace, or for none.
     """
     pattern = replace(NAMING["induction"], measured="pairs", pairs=_after_copy)
     measured = [measure_text(trace, [pattern]) for trace in repeated]

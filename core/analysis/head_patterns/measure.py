@@ -1,7 +1,7 @@
 """How much of each head's attention falls on the pairs of each pattern, summed over a text.
 
-A score is the share of attention on the pairs, mean over the tokens for which the model permits
-such a pair. Sums and token counts are kept apart, so that texts can be added and resampled.
+A score is the share of attention on the pairs, averaged over the tokens for which the model permits
+such a pair. Sums and token counts are stored separately, so that texts can be added and resampled.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from core.model.trace import Array, Token, Trace
 
 Counts = NDArray[np.int_]
 
-# Patterns of the text itself, which need no repeated sequences.
+# Patterns measured on the text itself, without repeated sequences.
 ON_TEXT = tuple(each for each in PATTERNS if each.measured != "repeated")
 SCORES_ON_TEXT = tuple(each.score for each in ON_TEXT)
 
 
 @dataclass(frozen=True, eq=False)
 class TextScores:
-    """One text, each score along the first axis."""
+    """The scores of one text, along the first axis."""
 
     names: tuple[str, ...]  # of the scores
     # (score, layer, head), summed over the tokens that have such a pair: the share of their
@@ -34,8 +34,8 @@ class TextScores:
     sums: Floats
     uniform: Floats  # the same for uniform attention to all permitted keys
     counts: Counts  # how many tokens were summed, (score, layer, head)
-    tokens: int  # how many the text has
-    layer_labels: tuple[int, ...] = (1,)  # of the layers, as people read them
+    tokens: int  # how many tokens the text has
+    layer_labels: tuple[int, ...] = (1,)  # the layers' numbers, as people read them
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,8 @@ class Scores:
 def measure_text(trace: Trace, patterns: Sequence[Pattern] = ON_TEXT) -> TextScores:
     """Every head on one text, by some of the patterns `ON_TEXT`.
 
-    In cross attention no token has a pair of a pattern that is not `Pattern.across`.
-    One layer's attention, 4 bytes x heads x tokens squared, is in memory at a time.
+    In cross attention, no token has a pair unless the pattern is `Pattern.across`. Holds one
+    layer's attention in memory at a time: 4 bytes x heads x tokens squared.
     """
     ruler = _Ruler(patterns, trace.tokens, trace.source)
     baselines: dict[int, tuple[Floats, Counts]] = {}  # layers that share a mask share these
@@ -69,12 +69,12 @@ def measure_text(trace: Trace, patterns: Sequence[Pattern] = ON_TEXT) -> TextSco
         np.stack([np.broadcast_to(part, shape) for part in parts], axis=1)
         for parts in zip(*layers, strict=True)
     )
-    counted = counts.astype(np.int_)
-    return TextScores(ruler.names, sums, uniform, counted, len(trace.tokens), trace.layer_labels)
+    totals = counts.astype(np.int_)
+    return TextScores(ruler.names, sums, uniform, totals, len(trace.tokens), trace.layer_labels)
 
 
 def mean_scores(measured: Sequence[TextScores]) -> Scores:
-    """Means over the tokens of all texts, (layer, head) by score."""
+    """Means over the tokens of all texts, (layer, head) for each score."""
     sums, uniform, counts = (
         np.sum([getattr(each, part) for each in measured], axis=0)
         for part in ("sums", "uniform", "counts")
@@ -99,7 +99,7 @@ class _Ruler:
         source: tuple[Token, ...] | None,
     ) -> None:
         self.names = tuple(each.score for each in patterns)
-        # What each is measured by, and its pairs, boolean (token, key token)
+        # How each is measured, and its pairs, boolean (token, key token)
         self.pairs = [(each.measured, each.between(tokens, source)) for each in patterns]
         positions = np.arange(len(source or tokens))
         away = abs(np.arange(len(tokens))[:, None] - positions)  # in tokens
@@ -111,7 +111,7 @@ class _Ruler:
         self.flat = np.array(flat, np.float32).reshape(len(flat), away.size)
 
     def sums(self, weights: Array, allowed: Bools) -> Floats:
-        """Of attention (head, token, key token): float64 (score, head)."""
+        """Sums over the attention (head, token, key token): float64 (score, head)."""
         shares = iter((weights.reshape(len(weights), -1) @ self.flat.T).astype(np.float64).T)
         return np.stack(
             [
@@ -123,7 +123,7 @@ class _Ruler:
         )
 
     def counts(self, allowed: Bools) -> Counts:
-        """How many tokens have a permitted pair, or a choice, int (score, 1 or head)."""
+        """How many tokens have a permitted pair, or a choice of keys, int (score, 1 or head)."""
         return np.stack(
             [
                 ((pairs & allowed).sum(axis=-1) > (kind == "entropy")).sum(axis=-1)
@@ -135,8 +135,8 @@ class _Ruler:
 def mean_relative_entropy(weights: Array, allowed: Bools) -> Floats:
     """H / ln(permitted keys), mean over the rows that may see more than one key, (head,).
 
-    1 for uniform attention, 0 where each row looks at one key; nan when no row has a choice.
-    `weights` is (head, token, key token), `allowed` that or (1, token, key token).
+    1 for uniform attention, 0 where each row attends to one key; nan if no row has a choice.
+    `weights` is (head, token, key token), `allowed` the same or (1, token, key token).
     """
     relative, choice = relative_entropy(weights, allowed)
     rows = choice.sum(axis=-1)
@@ -145,7 +145,7 @@ def mean_relative_entropy(weights: Array, allowed: Bools) -> Floats:
 
 
 def relative_entropy(weights: Array, allowed: Bools) -> tuple[Floats, Bools]:
-    """H / ln(permitted keys) of each row, 0 for a row without a choice; and whether it has one.
+    """H / ln(permitted keys) of each row, 0 for a row without a choice; whether it has a choice.
 
     (head, token, key token) in, float64 and boolean (head, token) out.
     """

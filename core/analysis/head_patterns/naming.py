@@ -1,4 +1,4 @@
-"""From scores to the name of a pattern: thresholds, and the pattern that each head follows."""
+"""From scores to pattern names: thresholds, and the pattern that each head follows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from core.analysis.arrays import Floats
 from core.analysis.head_patterns.registry import PATTERNS, Pattern
 
-# By name, from the most specific to the least: the first that a head clearly follows names it.
+# By name, from the most specific to the least: a head is named by the first it clearly follows.
 NAMING: Mapping[str, Pattern] = {
     pattern.name: pattern
     for pattern in sorted(PATTERNS, key=lambda each: each.naming.rank if each.naming else 0)
@@ -21,17 +21,17 @@ NONE = "none"
 TOO_SHORT = "too_short"  # instead of a name, for texts under the minimum
 THRESHOLDS: Mapping[str, float] = {name: pattern.threshold for name, pattern in NAMING.items()}
 
-# The share of heads named by a pattern other than "broad", of 20 networks with random weights in
+# The share of heads named by a pattern other than "broad", in 20 networks with random weights in
 # the shape of bundled/minilm and 20 in that of bundled/gpt2-novels (standard deviations of 0.02 to
-# 0.3), 6 texts of each length:
+# 0.3), on 6 texts of each length:
 #     tokens      6     8    10    12    16    24    48   128
 #     as minilm  7.4   5.1   3.8   3.4   2.3   1.9   1.4   0.7  %
 #     as gpt2   29.7  15.4   6.3   3.3   1.7   0.8   0.1   0.0  %
 #
-# The larger the weights, the more: with 0.02 and 0.05, as training begins, none on 8, 12 or 48
-# tokens; with 0.3, as minilm 12.8, 10.0 and 4.3 %, as gpt2 28.1, 7.6 and 0.0 %.
-# Below, more than about one head in twenty is named by accident; the shortest demonstration of this
-# project, "Oh, this book? I've enjoyed it.", has 13 tokens, or 12 without special tokens.
+# It grows with the weights: with 0.02 and 0.05, as at initialisation, none on 8, 12 or 48 tokens;
+# with 0.3, 12.8, 10.0 and 4.3 % as minilm, 28.1, 7.6 and 0.0 % as gpt2.
+# On shorter texts than this, over about one head in twenty is named by accident; the shortest demo
+# of this project, "Oh, this book? I've enjoyed it.", has 13 tokens, or 12 without special tokens.
 MIN_TOKENS = 12
 
 
@@ -39,7 +39,7 @@ MIN_TOKENS = 12
 class Assignment:
     """The pattern of each head; both arrays have the shape of the scores."""
 
-    number: NDArray[np.int_]  # of the pattern in `NAMING`, -1 for none
+    number: NDArray[np.int_]  # index of the pattern in `NAMING`, -1 for none
     confidence: Floats  # (score - limit) / (1 - limit), 1 for all attention; nan for none
 
     @property
@@ -49,7 +49,7 @@ class Assignment:
 
 
 def score_limits(uniform: Mapping[str, Floats]) -> dict[str, Floats]:
-    """What a score must exceed, by pattern: its threshold, or the uniform baseline if that is more.
+    """What a score must exceed, by pattern: its threshold or the uniform baseline, if higher.
 
     `uniform` is by score.
     """
@@ -68,8 +68,8 @@ def assign_patterns(
 ) -> Assignment:
     """The first pattern of `NAMING` that has enough query tokens and exceeds its limit.
 
-    All are by score and of one shape: the score, which never passes where it is nan, its uniform
-    baseline, and how many query tokens it is over.
+    All arguments are by score and of one shape: the score (nan never passes), its uniform baseline,
+    and the number of query tokens it is averaged over.
     """
     limits = score_limits(uniform)
     shape = scores["previous"].shape
@@ -85,5 +85,5 @@ def assign_patterns(
 
 
 def too_short(tokens: float) -> bool:
-    """Whether a text of so many tokens, special ones counted, is too short to say."""
+    """Whether a text of this many tokens, special ones included, is too short to name patterns."""
     return tokens < MIN_TOKENS

@@ -11,7 +11,7 @@ from core.analysis.arrays import Bools
 if TYPE_CHECKING:
     from core.model.trace import Token
 
-# Clark et al. 2019, as their code counts them: the delimiters are [CLS], [SEP] and these two.
+# Clark et al. 2019, as counted in their code: the delimiters are [CLS], [SEP] and these two.
 SENTENCE_PUNCTUATION = frozenset({".", ","})
 
 
@@ -21,7 +21,7 @@ def is_mark(token: Token) -> bool:
 
 
 def other_sentence_pairs(tokens: tuple[Token, ...]) -> Bools:
-    """Pairs of ordinary tokens of different sentences, boolean (token, token)."""
+    """Pairs of ordinary tokens from different sentences, boolean (token, token)."""
     segments = np.array([token.segment for token in tokens])
     return _ordinary_pairs(tokens) & (segments[:, None] != segments)
 
@@ -29,7 +29,7 @@ def other_sentence_pairs(tokens: tuple[Token, ...]) -> Bools:
 def same_token_pairs(tokens: tuple[Token, ...]) -> Bools:
     """Pairs of two positions that hold the same token, boolean (token, token).
 
-    Upper and lower case are the same; special tokens do not count.
+    Case is ignored; special tokens do not count.
     """
     names = np.array([token.display.casefold() for token in tokens], dtype=np.object_)
     same = np.asarray(names[:, None] == names, dtype=np.bool_)

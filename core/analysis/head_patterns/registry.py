@@ -1,7 +1,7 @@
 """Every head pattern, one record each: its pairs, and where the app uses it.
 
-A new pattern is a record here and its words in :mod:`core.ui.words.pattern_words`; the table, the
-model view, the head view and the patterns page take it from there.
+To add a pattern, add a record here and its words in :mod:`core.ui.words.pattern_words`; the table,
+the model view, the head view and the patterns page pick it up from there.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ Baseline = Literal["uniform", "none"]
 CLARK = "Clark et al. 2019"
 OURS = "this project"
 
-# Of one pattern: "same token" says nothing where one word occurs twice, which makes 2 query tokens.
-# Of the random heads 3.3 % passed for "same token" on 3 query tokens and 1.4 % on 5, 0.5 % on 6;
+# For one pattern: "same token" says nothing where one word occurs twice, i.e. on 2 query tokens.
+# Among random heads 3.3 % passed for "same token" on 3 query tokens, 1.4 % on 5 and 0.5 % on 6;
 # for "previous token" 9.2 %, 3.0 % and 1.5 %.
 MIN_QUERY_TOKENS = 6
 
@@ -39,9 +39,9 @@ MIN_QUERY_TOKENS = 6
 class Naming:
     """How a pattern names heads."""
 
-    rank: int  # from the most specific pattern: the first that a head clearly follows names it
-    letter: str  # on these heads in maps
-    category: int | None = None  # their colour there, one of the palette's categories; or a hue
+    rank: int  # the most specific pattern first: a head is named by the first it clearly follows
+    letter: str  # marks these heads in maps
+    category: int | None = None  # their colour there, a category of the palette; else a hue
     hue: float = 0.0  # in degrees (CIE LCh)
     light: float = 52.0  # the hue's lightness in each theme
     dark: float = 70.0
@@ -49,27 +49,27 @@ class Naming:
 
 @dataclass(frozen=True)
 class Pattern:
-    """One head pattern: of `pairs`, of `keys` or, with neither, of all pairs."""
+    """One head pattern: made of `pairs`, of `keys` or, with neither, of all pairs."""
 
     name: str  # in links and in the table's column ``class``
-    # Of tokens that attend to one another, (token, token)
+    # Which tokens attend to which, (token, token)
     pairs: Callable[[tuple[Token, ...]], Bools] | None = None
     naming: Naming | None = None  # how it names heads; None if it names none
-    # By attention on the `pairs`; by how many tokens away heads attend; by entropy; or by attention
-    # on the pairs of sequences repeated twice (:mod:`.induction`)
+    # Measured by attention on the `pairs`; by how many tokens away heads attend; by entropy; or by
+    # attention on the pairs of sequences repeated twice (:mod:`.induction`)
     measured: PatternMeasure = "pairs"
-    # Whether a token is such a key, whatever the query token: it may be a token of another text
+    # Whether a token is such a key, whatever the query token; it may be a token of another text
     keys: Callable[[Token], bool] | None = None
-    score: str = ""  # its column of the table, where that is not the `name`
+    score: str = ""  # its column in the table, if that is not the `name`
     threshold: float = 0.5  # of the score
     source: str = OURS  # of the threshold
-    # What the score must exceed besides; "none" for entropy, of which uniform attention has the
-    # most.
+    # What else the score must exceed; "none" for entropy, which is highest for uniform attention
+    # itself.
     baseline: Baseline = "uniform"
-    min_query_tokens: int = MIN_QUERY_TOKENS  # with such a pair, before the score says anything
-    highlight: int | None = None  # its place among those that the model view looks for
-    link: str = ""  # its name in the model view's links, where that is not the `name`
-    of_patches: bool = False  # whether it has a meaning for the patches of an image
+    min_query_tokens: int = MIN_QUERY_TOKENS  # with such a pair, before the score means anything
+    highlight: int | None = None  # its place among the patterns that the model view offers
+    link: str = ""  # its name in the model view's links, if that is not the `name`
+    of_patches: bool = False  # whether it also makes sense for the patches of an image
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "score", self.score or self.name)
@@ -77,9 +77,9 @@ class Pattern:
 
     @property
     def across(self) -> bool:
-        """Whether it has a meaning in cross attention, where queries and keys are of two texts.
+        """Whether it makes sense in cross attention, where queries and keys are of two texts.
 
-        It has where it asks nothing of the query token: previous and next, itself and other copies
+        It does if it asks nothing of the query token: previous, next, itself and other copies
         are about tokens of one text.
         """
         return self.keys is not None or self.measured == "entropy"
@@ -87,8 +87,8 @@ class Pattern:
     def between(self, tokens: tuple[Token, ...], source: tuple[Token, ...] | None = None) -> Bools:
         """Its pairs, boolean (token, key token).
 
-        `source` are the tokens that cross attention goes to, as in a trace: then there are none of
-        a pattern that is not `across`.
+        `source` are the tokens that cross attention goes to, as in a trace: a pattern that is not
+        `across` then has no pairs.
         """
         keys = source or tokens
         if self.keys is not None:
@@ -99,10 +99,10 @@ class Pattern:
 
 
 # In the order of the table's columns. Clark et al. look at heads with more than half of their
-# attention on the previous or the next token, and test [CLS], [SEP] and punctuation each against
-# 0.6 (their code), so none is named by the sum of these. None is named by [CLS] alone: it is the
-# first token, where 0.5 is enough here. Their broad heads have an entropy above 3.8 nats on 128
-# tokens, 0.78 of ln 128; ours have 0.78 of the maximum for a text of any length.
+# attention on the previous or the next token, and test [CLS], [SEP] and punctuation separately
+# against 0.6 (their code), so no head is named by their sum. Nor by [CLS] alone: it is the first
+# token, where 0.5 is enough here. Their broad heads have an entropy above 3.8 nats on 128 tokens,
+# 0.78 of ln 128; ours have 0.78 of the maximum for a text of any length.
 PATTERNS = (
     Pattern(
         "previous",
@@ -163,7 +163,7 @@ PATTERNS = (
     Pattern(
         "same_token",
         same_token_pairs,
-        # Before "self", its place to rest when nothing repeats.
+        # Before "self", where such a head rests when nothing repeats.
         Naming(4, "=", category=3),
     ),
     Pattern(

@@ -1,4 +1,4 @@
-"""Which heads follow a pattern on this text, found by measuring."""
+"""Which heads follow a pattern on this text, by measurement."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class HeadSearch:
     pattern: Pattern  # what was looked for
     scores: Floats  # (layer, head); nan where the text or the model has no such pair
     uniform: float  # the uniform baseline, mean over layers
-    holds: Bools  # (layer, head): above the threshold, and but for entropy the layer's baseline
+    holds: Bools  # (layer, head): above the threshold and, except for entropy, the layer's baseline
 
     @property
     def measurable(self) -> bool:
-        """Whether this text has such pairs at all, and the model permits one."""
+        """Whether this text has such pairs at all, and the model permits any."""
         return bool(np.isfinite(self.scores).any())
 
     def ranked(self) -> list[tuple[int, int, float]]:

@@ -1,4 +1,4 @@
-"""How similarly heads attend: distances between them, a map, and the nearest."""
+"""How similarly heads attend: distances between heads, a map of them, and nearest heads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from core.analysis.arrays import Floats, one_thread
 from core.model.trace import Array, Trace
 
-_ROUNDING = 1e-4  # a row lacks no more to one where nothing else takes a share of it
+_ROUNDING = 1e-4  # rows that sum to one within this have no learned sink
 MAX_LOGARITHMS = 60_000_000  # per comparison of all heads: about a second on a slow machine
 
 
@@ -43,13 +43,13 @@ def head_distances(rows: Array) -> Floats:
 
     The Jensen-Shannon distance of two heads' rows for a token is the square root of their
     divergence in bits (Endres and Schindelin 2003); this is its mean over the tokens compared,
-    whose attention `rows` is (head, compared token, key token). What a row lacks to one has gone
-    to the head's learned sink, which is one more key.
+    whose attention `rows` is (head, compared token, key token). Where a row sums to less than one,
+    the rest went to the head's learned sink, which is treated as one more key.
     """
     sinks = np.maximum(1 - rows.sum(axis=-1, keepdims=True), 0)
     if sinks.max(initial=0.0) > _ROUNDING:
         rows = np.concatenate([rows, sinks], axis=-1)
-    # Halves of two rows add up to their mean. No logarithm of zero: 0 log 0 counts as 0.
+    # Halves of two rows add up to their mean. No logarithm of zero is taken: 0 log 0 counts as 0.
     halves = np.maximum(rows / 2, np.finfo(rows.dtype).tiny)
     entropies = _entropy(halves * 2)  # (head, token)
     distances = np.zeros((len(rows), len(rows)))
@@ -74,9 +74,9 @@ def _entropy(rows: Array, logarithms: Array | None = None) -> Floats:
 
 
 def compare_heads(trace: Trace, max_logarithms: int = MAX_LOGARITHMS) -> Distances:
-    """Distances between all heads on one text; long texts are compared on every k-th token.
+    """Distances between all heads on one text; long texts are compared on every k-th token only.
 
-    All heads' attention from the compared tokens is in memory at once.
+    Holds all heads' attention from the compared tokens in memory at once.
     """
     layers, heads, tokens, _ = trace.shape
     pairs = layers * heads * (layers * heads - 1) // 2
@@ -89,7 +89,7 @@ def compare_heads(trace: Trace, max_logarithms: int = MAX_LOGARITHMS) -> Distanc
 
 
 def add_distances(parts: Sequence[Distances]) -> Distances:
-    """The distances over several texts together."""
+    """The distances over several texts, added up."""
     return Distances(
         np.sum([part.sums for part in parts], axis=0),
         sum(part.compared for part in parts),
@@ -117,9 +117,9 @@ def map_heads(distances: Floats) -> HeadMap:
 def stress(distances: Floats, points: Floats) -> float:
     """Kruskal's stress-1: root of the squared errors over the squared distances in the map."""
     upper = np.triu_indices(len(distances), 1)
-    drawn = np.linalg.norm(points[:, None] - points[None], axis=-1)[upper]
-    scale = float((drawn**2).sum())
-    return float(np.sqrt(((drawn - distances[upper]) ** 2).sum() / scale)) if scale else 0.0
+    in_map = np.linalg.norm(points[:, None] - points[None], axis=-1)[upper]
+    scale = float((in_map**2).sum())
+    return float(np.sqrt(((in_map - distances[upper]) ** 2).sum() / scale)) if scale else 0.0
 
 
 def nearest_heads(distances: Floats, head: int, count: int) -> list[tuple[int, float]]:
@@ -129,7 +129,7 @@ def nearest_heads(distances: Floats, head: int, count: int) -> list[tuple[int, f
 
 
 def _align(points: Floats) -> Floats:
-    """Along the principal axes, each turned so that its farthest point is on the positive side."""
+    """Turned to the principal axes, each flipped so that its farthest point is positive."""
     centred = points - points.mean(axis=0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
     turned = centred @ axes.T if len(axes) == 2 else centred

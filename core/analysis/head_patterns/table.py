@@ -34,26 +34,26 @@ def pattern_table(
     traces: Trace | TextScores | Iterable[Trace] | Iterable[TextScores],
     induction: Induction | None = None,
 ) -> pd.DataFrame:
-    """One row per head: its scores, their uniform baseline, and the pattern it follows.
+    """One row per head: its scores, their uniform baselines, and the pattern it follows.
 
-    `traces` are one text, or several of one model, or what `measure_text` made of each;
+    `traces` are one text, or several of one model, or the results of `measure_text` for them;
     `induction` is from `induction_scores`, which needs texts of its own: without it that score is
     nan. Raises `ValueError` for no text, or texts of different models.
 
     Columns ``layer`` and ``head``, from 1; then each score of `SCORES` and its uniform baseline on
-    the same texts, ``<score>_uniform``. Unless noted, a score is a share of attention, mean over
-    the tokens that have such a pair which the model permits, and nan where no token has one;
+    the same texts, ``<score>_uniform``. Unless noted, a score is a share of attention, averaged
+    over the tokens that have such a permitted pair, and nan if no token has one;
     `registry.PATTERNS` says where that attention goes. Its ``cls``, ``sep`` and ``punctuation`` are
     those of Clark et al. 2019; ``delimiter``, their sum, is ours and names no head. In cross
-    attention every score is nan but those that ask nothing of the query token, and entropy
+    attention every score is nan except entropy and those that ask nothing of the query token
     (`registry.Pattern.across`); first, special and punctuation are the key tokens. Several texts
     add ``<score>_low`` and ``<score>_high``, a 95 % bootstrap interval over texts.
 
-    ``class`` is the most specific pattern that the head clearly follows, or "none": with its score
+    ``class`` is the most specific pattern that the head clearly follows, or "none": its score is
     above the threshold and above the uniform baseline, over enough query tokens. ``confidence`` is
     how far the score is on the way from there (0) to all attention (1), nan for "none"; several
     texts add ``stability``, the share of resamples with the same pattern. Below
-    `naming.MIN_TOKENS` tokens most names are accidents; the pages give none there.
+    `naming.MIN_TOKENS` tokens most names are accidents; the pages show none there.
     """
     import pandas as pd
 
@@ -86,9 +86,9 @@ def pattern_table(
 
 
 def add_induction(scores: Scores, induction: Induction | None) -> Scores:
-    """The same with the induction score, which has texts of its own; nan where it is None.
+    """The scores with the induction score added, which has its own texts; nan where it is None.
 
-    Those texts are long enough: its number of query tokens is no limit.
+    Those texts are long enough, so its number of query tokens is no limit.
     """
     unknown = np.full_like(scores.means["previous"], np.nan)
     means, uniform = (
@@ -102,7 +102,7 @@ def add_induction(scores: Scores, induction: Induction | None) -> Scores:
 
 
 def withhold_names(table: pd.DataFrame) -> pd.DataFrame:
-    """The table of a text that is too short to name patterns by: scores stay, names go."""
+    """The table of a text that is too short to name patterns: scores stay, names go."""
     withheld = table.copy()
     withheld["class"], withheld["confidence"] = TOO_SHORT, np.nan
     return withheld
@@ -113,7 +113,7 @@ def _bootstrap(
     induction: Induction | None,
     number: NDArray[np.int_],
 ) -> tuple[dict[str, Floats], Floats]:
-    """What other texts like these might have given: texts are resampled with replacement.
+    """What other texts like these might have given, by resampling texts with replacement.
 
     The 95 % percentile interval of each score, (2, layer, head) by name, and the share of resamples
     in which a head has the pattern `number` again, (layer, head); nan for a single text (Efron and
@@ -135,11 +135,11 @@ def _bootstrap(
             )
             for part in ("sums", "uniform", "counts")
         )  # (score, resample, head) each
-        drawn = named_scores(SCORES_ON_TEXT, *sums)
-        for name, means in drawn.means.items():
+        resampled = named_scores(SCORES_ON_TEXT, *sums)
+        for name, means in resampled.means.items():
             bounds[name][:, layer] = percentiles(means)
-        own = induction and Induction(induction.scores[layer], induction.uniform[layer])
-        drawn = add_induction(drawn, own)
-        again = assign_patterns(drawn.means, drawn.uniform, drawn.query_tokens)
+        of_layer = induction and Induction(induction.scores[layer], induction.uniform[layer])
+        resampled = add_induction(resampled, of_layer)
+        again = assign_patterns(resampled.means, resampled.uniform, resampled.query_tokens)
         stability[layer] = (again.number == number[layer]).mean(axis=0)
     return bounds, stability

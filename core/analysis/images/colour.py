@@ -1,8 +1,8 @@
 """How patches look: hue, chroma and brightness of their mean colours, as people see them.
 
 Colours are compared in OKLab (Ottosson 2020, "A perceptual color space for image processing"),
-where equal steps look equally large: in HSV a yellow and a blue of one "value" differ greatly in
-brightness, and the hue of a nearly black patch is as good as any other.
+where equal steps look equally large. In HSV, a yellow and a blue of the same "value" differ greatly
+in brightness, and the hue of a nearly black patch is arbitrary.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from core.analysis.arrays import Floats, Indices
 from core.analysis.images.patch_scores import patches_of
 from core.model.trace import Array, Patches, Trace
 
-# Names of hues, and where they stand on OKLCh's circle, in degrees.
+# Names of hues, and their angles on OKLCh's circle, in degrees.
 HUES = {
     "red": 27.0,
     "orange": 60.0,
@@ -26,8 +26,8 @@ HUES = {
     "purple": 305.0,
     "pink": 350.0,
 }
-# Below it a patch is grey and has no hue: CSS Color 4 takes 0.02 for the just noticeable
-# difference of OKLab. The strongest colours of sRGB have about 0.3.
+# Below this a patch is grey and has no hue: CSS Color 4 takes 0.02 as the just noticeable
+# difference in OKLab. The strongest colours of sRGB have about 0.3.
 MIN_CHROMA = 0.02
 
 _SRGB_TO_LMS = np.array(
@@ -56,7 +56,7 @@ class PatchLooks:
 
     @property
     def saturation(self) -> Floats:
-        """What a patch's hue counts for: its chroma, 0 below `MIN_CHROMA`."""
+        """The weight of a patch's hue: its chroma, 0 below `MIN_CHROMA`."""
         return np.where(self.chroma >= MIN_CHROMA, self.chroma, 0.0)
 
     def at(self, patches: Indices) -> PatchLooks:
@@ -87,9 +87,9 @@ def oklab(colours: Array | Floats) -> Floats:
 
 
 def standing_out(patches: Patches) -> int:
-    """The patch (from 0) whose mean colour is farthest from that of the image, in sRGB.
+    """The patch (from 0) whose mean colour is farthest from the image's mean colour, in sRGB.
 
-    A patch of what is in the picture, more often than of its ground; the first of equals.
+    More often part of the subject than of the background; of equals, the first.
     """
     colours = patches.colours.astype(np.float64)
     return int(np.linalg.norm(colours - colours.mean(axis=0), axis=1).argmax())

@@ -21,18 +21,18 @@ class AttentionDistances:
     """Mean attention distance of each head, for one image or on average over several."""
 
     pixels: Floats  # (layer, head)
-    uniform: float  # pixels, of uniform attention: the mean of all pairs, each with itself included
+    uniform: float  # pixels, for uniform attention: mean over all pairs, self-pairs included
     images: int
     layer_labels: tuple[int, ...]  # of the layers, from 1
 
 
 def attention_distance(trace: Trace) -> AttentionDistances:
-    """How far the patches of an image look in each head, in pixels as the model gets it.
+    """How far the patches of an image look in each head, in pixels of the model's input.
 
-    The mean over patch queries of the sum over patch keys of attention times the distance of their
-    centres, rows divided by what they give to patches: CLS and registers are left out (Dosovitskiy
-    et al. 2021, figure 7 and appendix D.7). A patch that gives patches nothing does not count; nan
-    where none does. `ValueError` for a text.
+    Attention to patches times the distance between centres, summed over keys and averaged over
+    patch queries; CLS and registers are left out and rows divided by what they give to patches
+    (Dosovitskiy et al. 2021, figure 7 and appendix D.7). Queries that attend to no patch are left
+    out; nan if all are. `ValueError` for a text.
     """
     patches = patches_of(trace)
     apart = centre_distances(patches)
@@ -44,16 +44,16 @@ def attention_distance(trace: Trace) -> AttentionDistances:
                 weights = trace.attention(layer, head)[patches.tokens, patches.tokens]
                 sums = weights.sum(axis=1, dtype=np.float64)
                 totals = np.einsum("ij,ij->i", weights, apart).astype(np.float64)
-                given = sums > 0
+                attends = sums > 0
                 pixels[layer, head] = (
-                    (totals[given] / sums[given]).mean() if given.any() else np.nan
+                    (totals[attends] / sums[attends]).mean() if attends.any() else np.nan
                 )
     uniform = float(apart.mean(dtype=np.float64))
     return AttentionDistances(pixels, uniform, 1, trace.layer_labels)
 
 
 def mean_of_distances(parts: Sequence[AttentionDistances]) -> AttentionDistances:
-    """The mean of the images' distances, each image counting alike."""
+    """The mean over images, each counting the same."""
     return AttentionDistances(
         np.mean([part.pixels for part in parts], axis=0),
         float(np.mean([part.uniform for part in parts])),
@@ -65,8 +65,8 @@ def mean_of_distances(parts: Sequence[AttentionDistances]) -> AttentionDistances
 def distance_table(distances: AttentionDistances) -> pd.DataFrame:
     """A row for each head.
 
-    Columns: `layer` and `head` (from 1), `pixels` (mean attention distance), `of_uniform` (as a
-    share of what uniform attention gives) and `images` (over how many).
+    Columns: `layer` and `head` (from 1), `pixels` (mean attention distance), `of_uniform` (relative
+    to uniform attention) and `images` (over how many).
     """
     import pandas as pd
 
@@ -83,7 +83,7 @@ def distance_table(distances: AttentionDistances) -> pd.DataFrame:
 
 
 def centre_distances(patches: Patches) -> Array:
-    """Distances of the centres of patches in pixels, float32 (patch, patch)."""
+    """Distances between the centres of patches in pixels, float32 (patch, patch)."""
     row, column = np.divmod(np.arange(patches.count, dtype=np.float32), np.float32(patches.columns))
     apart = np.hypot(row[:, None] - row, column[:, None] - column)
     return np.asarray(apart * np.float32(patches.size))

@@ -1,10 +1,10 @@
-"""High-norm patches: much longer states than other patches', and the attention they draw.
+"""High-norm patches: states much longer than other patches', and the attention they receive.
 
-Large vision transformers keep what belongs to the whole image in a few patches that show little of
-it; registers give them another place (Darcet et al. 2024). Their threshold, a norm of 150, holds
-for DINOv2 alone: here a patch is compared with the other patches of its own image, by two rules. A
-robust z alone is not enough: on an even ground states are so alike that 1.2 times their median
-lies many deviations above it.
+Large vision transformers store what concerns the whole image in a few patches that show little of
+it; registers give it another place (Darcet et al. 2024). Their threshold, a norm of 150, is only
+valid for DINOv2: here a patch is compared with the other patches of its own image, by two rules. A
+robust z alone is not enough: on an even background, states are so alike that 1.2 times the median
+is already many deviations above it.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from core.analysis.images.patch_scores import cls_position, patches_of, register
 from core.analysis.statistics import OUTLIER, robust_z
 from core.model.trace import Trace
 
-# Ours: times the median length of the patches. Artifacts of Darcet et al. have roughly ten times
-# the usual norm (section 1). Over the sample images bundled/vit-scenes ends with up to 3 patches
-# beyond `OUTLIER`, and none of them is longer than 1.3 times.
+# Ours: times the median length of the patches. The artifacts of Darcet et al. have roughly ten
+# times the usual norm (section 1). On the sample images, bundled/vit-scenes ends with up to 3
+# patches beyond `OUTLIER`, none of them longer than 1.3 times the median.
 MIN_TIMES_MEDIAN = 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class HighNormPatches:
-    """How long the states of an image's tokens are, and what the longest patches draw."""
+    """How long the states of an image's tokens are, and how much attention the longest receive."""
 
     norms: Floats  # of all tokens, (layer + 1, token): row 0 is what the first layer receives
-    z: Floats  # robust z of the patches among themselves, (layer + 1, patch)
-    times: Floats  # their length over its median, (layer + 1, patch)
-    # Mean over all query tokens of the attention to these patches, CLS and registers, (layer, head)
+    z: Floats  # robust z of each patch among the patches, (layer + 1, patch)
+    times: Floats  # their length over the patches' median, (layer + 1, patch)
+    # Attention to these patches, CLS and registers, mean over all query tokens, (layer, head)
     to_high: Floats
-    to_cls: Floats  # 0 in models without
+    to_cls: Floats  # 0 in models without CLS
     to_registers: Floats  # likewise
-    uniform: float  # what uniform attention gives the high-norm patches together
+    uniform: float  # what uniform attention gives the high-norm patches in total
 
     @property
     def is_high(self) -> Bools:
@@ -45,17 +45,17 @@ class HighNormPatches:
 
     @property
     def count(self) -> int:
-        """How many patches have one."""
+        """How many patches have a high norm."""
         return int(self.is_high.sum())
 
 
 def high_norm_patches(trace: Trace) -> HighNormPatches | None:
-    """The high-norm patches of an image; None where the model returns no hidden states.
+    """The high-norm patches of an image; None if the model returns no hidden states.
 
-    They are patches whose last state is much longer than the others': at least `MIN_TIMES_MEDIAN`
-    times their median, and farther from it than `OUTLIER` times the median absolute deviation, in
-    units of a normal distribution's sd (Iglewicz and Hoaglin 1993). Shorter ones are not what
-    Darcet et al. describe.
+    A patch is one if its last state is at least `MIN_TIMES_MEDIAN` times as long as the patches'
+    median, and farther from it than `OUTLIER` times the median absolute deviation, in units of a
+    normal distribution's sd (Iglewicz and Hoaglin 1993). Shorter ones are not what Darcet et al.
+    describe.
     `ValueError` for a text.
     """
     patches = patches_of(trace)
@@ -80,7 +80,7 @@ def _has_high_norm(z: Floats, times: Floats) -> Bools:
 
 
 def _mean_columns(trace: Trace) -> Floats:
-    """Mean attention to each token over all queries, (layer, head, token), a head at a time."""
+    """Mean attention to each token over all queries, (layer, head, token), one head at a time."""
     layers, heads, tokens, _ = trace.shape
     share = np.full(tokens, 1 / tokens, dtype=np.float32)
     with one_thread():

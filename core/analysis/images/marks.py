@@ -1,7 +1,7 @@
-"""Heads of an image worth a look at once: a few rows of each head say what it leans to.
+"""Heads of an image worth a look first: a few rows of each head show what it tends to.
 
-These are quick figures to choose examples by. Whether a head follows hue or brightness at all is
-for :func:`core.analysis.images.selectivity.selectivity`, which tests it against moved images.
+These are quick figures for choosing examples. Whether a head really follows hue or brightness is
+up to :func:`core.analysis.images.selectivity.selectivity`, which tests it against moved images.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from core.analysis.images.patch_scores import cls_position, patches_of, scores_b
 from core.model.trace import Trace
 
 MAX_QUERIES = 200  # patches whose rows are read
-FAR = 3.0  # patches: nearer ones are alike in colour because they are near
+FAR = 3.0  # patches: closer ones have similar colours simply because they are close
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,9 +25,9 @@ class HeadMarks:
     """Means over patch queries, float64 (layer, head)."""
 
     itself: Floats  # attention to the patch itself
-    cls: Floats | None  # attention to CLS; None without one
-    # How much nearer in colour the patches attended to are than patches are on average, of those at
-    # least `FAR` away: 0 as uniform attention, 1 all of the query's own colour
+    cls: Floats | None  # attention to CLS; None if there is none
+    # How much closer in colour to the query the patches attended to are than average, among those
+    # at least `FAR` away: 0 like uniform attention, 1 all of the query's own colour
     colour: Floats
 
 
@@ -39,7 +39,7 @@ def head_marks(trace: Trace) -> HeadMarks:
     apart = np.linalg.norm(lab[chosen, None] - lab, axis=-1)  # in colour, (query, patch)
     far = (centre_distances(patches)[chosen] >= FAR * patches.size).astype(np.float64)
     uniform = (apart * far).sum(axis=1) / np.maximum(far.sum(axis=1), 1)
-    counted = uniform > 0
+    has_far = uniform > 0
     cls, everything = cls_position(trace), np.arange(len(trace.key_tokens))
     shape = trace.shape[:2]
     itself, on_cls, colour = np.zeros(shape), np.zeros(shape), np.zeros(shape)
@@ -58,6 +58,6 @@ def head_marks(trace: Trace) -> HeadMarks:
                 out=np.tile(uniform, (shape[1], 1)),
                 where=mass > 0,
             )
-            if counted.any():
-                colour[layer] = 1 - (means[:, counted] / uniform[counted]).mean(axis=1)
+            if has_far.any():
+                colour[layer] = 1 - (means[:, has_far] / uniform[has_far]).mean(axis=1)
     return HeadMarks(itself, on_cls if cls is not None else None, colour)

@@ -1,4 +1,4 @@
-"""What a patch, or CLS, attends to and what attends to it: in all heads, or through all layers."""
+"""What a patch, or CLS, attends to and what attends to it: in each head, or through all layers."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from core.model.trace import Array, Trace
 
 
 def attention_of_patch(trace: Trace, query: int, *, only_patches: bool = False) -> Array:
-    """What a query token, a patch or CLS, gives to the patches in every head.
+    """The attention of a query token, a patch or CLS, to the patches in every head.
 
     float32 (layer, head, row, column).
 
     With `only_patches` each map is divided by its sum, as if CLS and registers were not there; a
-    map of zeros stays zero. Only one row of each head is worked out. `query` is a place among the
-    tokens: an IndexError where there is no such token.
+    map of zeros stays zero. Only one row per head is computed. `query` is a position among the
+    tokens; raises IndexError if there is no such token.
     """
     _check(trace, query)
     patches = patches_of(trace)
     with one_thread():
         rows = np.stack([attention_from(trace, each, query) for each in range(trace.shape[0])])
     chosen = rows[..., patches.tokens]
-    shown = renormalise_rows(chosen) if only_patches else chosen
-    return shown.reshape(*rows.shape[:2], patches.rows, patches.columns)
+    maps = renormalise_rows(chosen) if only_patches else chosen
+    return maps.reshape(*rows.shape[:2], patches.rows, patches.columns)
 
 
 def attention_to_patch(trace: Trace, key: int, *, only_patches: bool = False) -> Array:
-    """What each patch gives to a key token in every head, float32 (layer, head, row, column).
+    """The attention of each patch to a key token in every head, float32 (layer, head, row, column).
 
-    A column needs the sums of all rows, so each head's whole matrix is worked out in turn, (token,
-    token) float32 at a time. With `only_patches` every row is divided by what it gives to patches,
-    before the column is taken (the key is a patch then, else a ValueError). An IndexError where
-    there is no such token.
+    A column needs the sums of all rows, so each head's whole matrix is computed in turn, one
+    (token, token) float32 at a time. With `only_patches` every row is divided by its attention to
+    patches before the column is taken (the key must then be a patch, else ValueError). Raises
+    IndexError if there is no such token.
     """
     _check(trace, key)
     patches = patches_of(trace)
@@ -57,12 +57,12 @@ def attention_to_patch(trace: Trace, key: int, *, only_patches: bool = False) ->
 def cls_rollout(trace: Trace, norms: Array | None = None, *, weighted: bool = False) -> Array:
     """The row of CLS in the attention rollout, float32 (token,); `ValueError` without CLS.
 
-    The product over layers of half the mean over heads of attention and half the identity (Abnar
-    and Zuidema 2020, section 3). `weighted` takes, instead of attention, what each token
+    The product over layers of half the attention averaged over heads and half the identity (Abnar
+    and Zuidema 2020, section 3). `weighted` replaces attention by what each token
     contributes: the sum over heads of a_ij |f(v_j)|, rows divided by their sums (Kobayashi et
-    al. 2020, section 3). `norms` are |f(v)|, (layer, head, token), of
-    ``core.model.weights.output_projection.transformed_norms``; without them |v| stands in, and a
-    page must say so. One row is carried down through the layers, which is the product's own row.
+    al. 2020, section 3). `norms` are |f(v)|, (layer, head, token), from
+    ``core.model.weights.output_projection.transformed_norms``; without them |v| is used, and the
+    page must say so. Only CLS's row is carried through the layers: it is that row of the product.
     """
     cls = cls_position(trace)
     if cls is None:
@@ -78,7 +78,7 @@ def cls_rollout(trace: Trace, norms: Array | None = None, *, weighted: bool = Fa
 
 
 def _mean_step(trace: Trace, layer: int, lengths: Floats | None) -> Array:
-    """Attention of a layer over all heads, or what tokens contribute; rows sum to one."""
+    """A layer's attention averaged over heads, or what tokens contribute; rows sum to one."""
     total = np.zeros((trace.shape[2], len(trace.key_tokens)), dtype=np.float32)
     for head in range(trace.shape[1]):
         weights = trace.attention(layer, head)

@@ -1,4 +1,4 @@
-"""Scores of a few queries or keys, without the whole (token, token) matrix of any head."""
+"""Scores of a few queries or keys, without computing any head's whole (token, token) matrix."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def patches_of(trace: Trace) -> Patches:
 
 
 def cls_position(trace: Trace) -> int | None:
-    """Which token is the class token; None for models without one, such as siglip."""
+    """The position of the CLS token; None for models without one, such as siglip."""
     return next((each.position for each in trace.tokens if each.text == CLS), None)
 
 
 def register_positions(trace: Trace) -> list[int]:
-    """Which tokens are registers."""
+    """The positions of the registers."""
     return [each.position for each in trace.tokens if each.text.startswith("[REG")]
 
 
 def scores_between(trace: Trace, layer: int, queries: Indices, keys: Indices) -> Array:
-    """A layer's scores of these query tokens with these key tokens, float32 (head, query, key)."""
+    """A layer's scores of these queries with these keys, float32 (head, query, key)."""
     rule = trace.layers[layer]
     chosen = trace.kv_keys[layer][:, keys].repeat(trace.group, axis=0)
     products = trace.queries[layer][:, queries] @ chosen.swapaxes(-1, -2)
@@ -40,7 +40,7 @@ def scores_between(trace: Trace, layer: int, queries: Indices, keys: Indices) ->
 
 
 def attention_from(trace: Trace, layer: int, query: int) -> Array:
-    """What one query token gives to all keys in every head of a layer, float32 (head, key)."""
+    """Attention of one query token to all keys in every head of a layer, float32 (head, key)."""
     everything = np.arange(len(trace.key_tokens))
     scores = scores_between(trace, layer, np.array([query]), everything)
     return trace.layers[layer].weights(scores)[:, 0]

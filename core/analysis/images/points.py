@@ -1,4 +1,4 @@
-"""Queries and keys drawn as the patches they stand for: colours, pictures, and their places."""
+"""Queries and keys drawn as the patches they come from: colours, thumbnails, and positions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OF_PATCHES = {
     "brightness": "brightness",
     "place": "place in the image",
 }
-# The regions in the order of the hues around their circle, clockwise; the middle is grey.
+# Regions in the order of their hues around the circle, clockwise; the middle is grey.
 REGIONS = (
     "top left",
     "top",
@@ -46,8 +46,8 @@ MAX_SIDE = 24  # pixels of a patch's picture; no point is drawn larger
 class Tints(NamedTuple):
     """The colours of points: a kind of scale, a number for every point, and the legend.
 
-    `tones` are (query + key,): 0 to 1 along a ramp or the number of a category, nan for what is no
-    patch.
+    `tones` are (query + key,): 0 to 1 along a ramp, or the number of a category; nan for tokens
+    that are not patches.
     """
 
     scale: str
@@ -56,9 +56,9 @@ class Tints(NamedTuple):
 
 
 def tints_of(trace: Trace, colouring: str) -> Tints:
-    """The tints by one of ``PATCH_COLOURINGS`` or, of an image, of ``OF_PATCHES``.
+    """The tints for one of ``PATCH_COLOURINGS`` or, for an image, of ``OF_PATCHES``.
 
-    `ValueError` for a look or place in a text.
+    `ValueError` if a text is asked for the look or place of patches.
     """
     if colouring in OF_PATCHES:
         tints = _of_patches(trace, colouring)
@@ -71,7 +71,7 @@ def tints_of(trace: Trace, colouring: str) -> Tints:
 
 
 def _of_patches(trace: Trace, colouring: str) -> Tints:
-    """The tints of tokens by a look or a place."""
+    """The tints of tokens by the look or the place of their patches."""
     patches = patches_of(trace)
     rows, columns = patches.rows, patches.columns
     row, column = np.divmod(np.arange(rows * columns), columns)
@@ -92,10 +92,10 @@ def _of_patches(trace: Trace, colouring: str) -> Tints:
 
 
 def thumbnails(patches: Patches, max_side: int = MAX_SIDE) -> Patches:
-    """The image with each patch at most `max_side` pixels.
+    """The image with each patch at most `max_side` pixels wide.
 
-    Patches shrink by a whole number, each pixel the mean of those it stands for; so a side becomes
-    its largest divisor that is small enough.
+    Patches shrink by a whole factor, each pixel the mean of those it replaces; so the side becomes
+    its largest divisor that fits.
     """
     side = next(each for each in range(max_side, 0, -1) if patches.size % each == 0)
     if side >= patches.size:
@@ -107,10 +107,10 @@ def thumbnails(patches: Patches, max_side: int = MAX_SIDE) -> Patches:
 
 
 def partners(attention: Array) -> Floats:
-    """For each query the key it attends to most, for each key the query that gives it most.
+    """For each query the key it attends to most; for each key the query that attends to it most.
 
-    `attention` is (token, token). Returns (query + key, 2), queries first: the place of the other
-    token and the weight; of equals the first.
+    `attention` is (token, token). Returns (query + key, 2), queries first: the position of the
+    other token and the weight; of equals, the first.
     """
     keys, queries = attention.argmax(axis=1), attention.argmax(axis=0)
     places = np.concatenate([keys, queries]).astype(np.float64)
@@ -119,7 +119,7 @@ def partners(attention: Array) -> Floats:
 
 
 def places_table(trace: Trace, clouds: Sequence[Cloud], tints: Tints) -> pd.DataFrame:
-    """A row for every point of every panel: what it is, where it lies, what its colour says."""
+    """A row for every point of every panel: what it is, where it lies, what its colour means."""
     import pandas as pd
 
     labels, count = labels_of(trace.tokens), len(trace.tokens)

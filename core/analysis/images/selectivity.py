@@ -1,14 +1,14 @@
-"""What each head follows in an image: hue, brightness, edges, or the place of patches.
+"""What each head follows in an image: hue, brightness, edges, or the position of patches.
 
 AttentionViz (Yeh et al. 2023, section 5.2) finds heads of vision transformers that group patches by
-hue, brightness and spatial frequency. A head follows a feature when its scores are higher for keys
-that are close to the query in it. Three traps lie here:
+hue, brightness and spatial frequency. A head follows a feature if its scores are higher for keys
+that are close to the query in that feature. There are three pitfalls:
 
-- Nearby patches look alike, so a head that looks near correlates with hue. So place is partialled
+- Nearby patches look alike, so a head that looks nearby correlates with hue. So place is partialled
   out of the looks, and the looks out of place.
-- Some order in space is left even so. Chance is measured by moving the whole image over its grid,
-  which keeps neighbours together.
-- Many heads are asked. Each correlation is compared with the largest of any head and feature in
+- Some spatial structure remains even so. Chance is measured by moving the whole image over its
+  grid, which keeps neighbours together.
+- Many heads are tested. Each correlation is compared with the largest of any head and feature in
   the moved images.
 """
 
@@ -32,35 +32,35 @@ if TYPE_CHECKING:
 LOOKS = ("hue", "brightness", "edges")
 FEATURES = (*LOOKS, "place")
 PERMUTATIONS = 199  # the smallest p is 0.005
-LEVEL = 0.05  # of images in which no head follows anything, at most so many have one that does
-# Cohen 1988 (section 3.2) calls 0.3 a medium correlation. A tiny one is soon beyond chance, with
-# thousands of pairs, and still says little of what the head does.
+LEVEL = 0.05  # of images in which no head follows anything, at most this share appears to have one
+# Cohen 1988 (section 3.2) calls 0.3 a medium correlation. With thousands of pairs, even a tiny one
+# is beyond chance, but says little about what the head does.
 MIN_CORRELATION = 0.3
-MAX_PATCHES = 256  # a random sample stands for more: pairs grow with the square
+MAX_PATCHES = 256  # larger images are sampled at random: pairs grow with the square
 SEED = 20_230_504
-_BLOCK = 50  # moved images at once: 13 MB each of a feature
-_TIE = 1e-5  # of a correlation: two that differ by less are equal up to rounding
+_BLOCK = 50  # moved images per batch: 13 MB each of a feature
+_TIE = 1e-5  # of a correlation: smaller differences are rounding
 Parts = NDArray[np.float32]  # of pairs of patches, 0 for a patch with itself
 
 
 @dataclass(frozen=True, eq=False)
 class Selectivity:
-    """How the heads of one image correlate with closeness of patches, by feature of `FEATURES`."""
+    """How heads of one image correlate with closeness of patches, by feature of `FEATURES`."""
 
-    # Partial rank correlation, (feature, layer, head); nan where the image has no such feature
+    # Partial rank correlation, (feature, layer, head); nan if the image has no such feature
     observed: Floats
-    chance: Floats  # those of each moved image, (move, feature, layer, head)
-    patches: int  # compared
-    count: int  # patches of the image
+    chance: Floats  # the same for each moved image, (move, feature, layer, head)
+    patches: int  # how many were compared
+    count: int  # how many the image has
     layer_labels: tuple[int, ...]  # of the layers, from 1
 
 
 def selectivity(trace: Trace, permutations: int = PERMUTATIONS, seed: int = SEED) -> Selectivity:
     """What the heads of a trace follow in its image; `ValueError` for a text.
 
-    Scores and closeness are ranked within each row, so each query has one vote a key, and centred
-    there: softmax does not see what is added to a row. Small grids have fewer ways to be moved than
-    `permutations`: then all of them are used.
+    Scores and closeness are ranked within each row, so that each query has one vote per key, and
+    centred there: softmax ignores what is added to a row. Small grids can be moved in fewer ways
+    than `permutations`: then all of them are used.
     """
     grid, looks = patches_of(trace), patch_looks(trace)
     edges = edge_strengths(grid.cells)
@@ -74,26 +74,26 @@ def selectivity(trace: Trace, permutations: int = PERMUTATIONS, seed: int = SEED
         heads = _ranked(_patch_scores(trace, sample))
         look_ranks = _ranked(np.stack([_closeness(looks, edges, each) for each in LOOKS]))
         look_ranks[0] *= looks.saturation[:, None]  # a grey query has no hue to compare with
-        own = _between(look_ranks, sample)
-        found = [
+        look_controls = _between(look_ranks, sample)
+        blocks = [
             _correlations(heads, _ranked(places), ways, look_ranks),
-            _correlations(heads, own, orders, _ranked(places[-1:])),
+            _correlations(heads, look_controls, orders, _ranked(places[-1:])),
         ]
-    values = np.concatenate(found, axis=1).reshape(len(ways), len(FEATURES), *trace.shape[:2])
+    values = np.concatenate(blocks, axis=1).reshape(len(ways), len(FEATURES), *trace.shape[:2])
     return Selectivity(values[0], values[1:], len(sample), grid.count, trace.layer_labels)
 
 
 def selectivity_table(own: Selectivity, twin: Selectivity | None = None) -> pd.DataFrame:
-    """One row a head: what it follows; `ValueError` where the twin has other heads.
+    """One row per head: what it follows; `ValueError` if the twin has other heads.
 
     Columns ``layer`` and ``head``, from 1; for each of `FEATURES` ``<feature>``, the rank
-    correlation of its scores with closeness, beyond place for looks and beyond looks for place, and
-    ``<feature>_p``, how often the largest correlation of any head and feature in a moved image
-    reaches it; ``follows``, the feature of the highest correlation that is at least
+    correlation of its scores with closeness, with place partialled out of looks and looks out of
+    place, and ``<feature>_p``, how often the largest correlation of any head and feature in a moved
+    image reaches it; ``follows``, the feature with the highest correlation that is at least
     `MIN_CORRELATION` with p at most `LEVEL`, or "none". With `twin`, the same image seen by the
-    untrained twin (``core.model.untrained_twin``), these with ``twin_`` before their names.
+    untrained twin (``core.model.untrained_twin``), the same with ``twin_`` before their names.
 
-    ``attrs``: ``moves`` of the image; ``patches`` compared, ``of`` its patches.
+    ``attrs``: ``moves``, how many; ``patches`` compared, ``of`` how many in the image.
     """
     import pandas as pd
 
@@ -129,14 +129,14 @@ def follower_counts(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def edge_strengths(cells: NDArray[np.uint8]) -> Floats:
-    """How strong the edges within each patch are, (patch,): 0 for an even one.
+    """The strength of the edges within each patch, (patch,): 0 for a uniform one.
 
-    `cells` are (patch, size, size, 3) in sRGB. The root mean square difference of the brightness
-    (OKLab lightness) of neighbouring pixels.
+    `cells` are (patch, size, size, 3) in sRGB. The root mean square difference in brightness
+    (OKLab lightness) between neighbouring pixels.
     """
     bright = oklab(cells.reshape(-1, 3) / 255)[:, 0].reshape(cells.shape[:3])
     squares = [np.square(np.diff(bright, axis=axis)).mean(axis=(1, 2)) for axis in (1, 2)]
-    return np.asarray(np.sqrt(np.mean(squares, axis=0)).round(6))  # what is smaller is rounding
+    return np.asarray(np.sqrt(np.mean(squares, axis=0)).round(6))  # anything smaller is rounding
 
 
 def _columns(part: Selectivity, prefix: str) -> dict[str, object]:
@@ -160,9 +160,9 @@ def _patch_scores(trace: Trace, sample: Indices) -> Array:
 
 
 def _closeness(looks: PatchLooks, edges: Floats, feature: str) -> Floats:
-    """How close two patches are in a look, (patch, patch), larger is closer.
+    """How close two patches are in a look, (patch, patch); larger is closer.
 
-    Hue is compared on its circle, and counts by the key's saturation.
+    Hue is compared on its circle, and weighted by the key's saturation.
     """
     if feature == "hue":
         turns = 2 * np.pi * looks.hue
@@ -172,9 +172,9 @@ def _closeness(looks: PatchLooks, edges: Floats, feature: str) -> Floats:
 
 
 def _place_closeness(patches: Indices, columns: int) -> Floats:
-    """In the same row, in the same column (1 or 0), and minus the distance: (3, patch, patch).
+    """Same row (1 or 0), same column (1 or 0), and minus the distance: (3, patch, patch).
 
-    `patches` count row by row through a grid of so many `columns`; distances are in patches.
+    `patches` are numbered row by row in a grid of `columns`; distances are in patches.
     """
     row, column = np.divmod(patches, columns)
     down, across = row[:, None] - row, column[:, None] - column
@@ -182,35 +182,35 @@ def _place_closeness(patches: Indices, columns: int) -> Floats:
 
 
 def _ranked(values: Array | Floats) -> Parts:
-    """Ranks within each row (part, row, column), its own place apart; mean 0, from -0.5 to 0.5."""
+    """Ranks within each row (part, row, column), the diagonal excluded; mean 0, -0.5 to 0.5."""
     from scipy.stats import rankdata
 
     size = values.shape[-1]
-    own = np.eye(size, dtype=bool)
-    ranks = [rankdata(np.where(own, -np.inf, each), axis=-1) - 1 for each in values]
-    return np.where(own, 0, np.stack(ranks) / size - 0.5).astype(np.float32)
+    diagonal = np.eye(size, dtype=bool)
+    ranks = [rankdata(np.where(diagonal, -np.inf, each), axis=-1) - 1 for each in values]
+    return np.where(diagonal, 0, np.stack(ranks) / size - 0.5).astype(np.float32)
 
 
 def _between(parts: Parts, patches: Indices) -> Parts:
-    """Of these patches alone, in this order, each row centred anew."""
+    """Only these patches, in this order, each row centred again."""
     chosen = parts[:, patches[:, None], patches]
     centred = chosen - chosen.sum(axis=-1, keepdims=True) / max(len(patches) - 1, 1)
     return np.where(np.eye(len(patches), dtype=bool), np.float32(0), centred)
 
 
 def _correlations(heads: Parts, controls: Parts, orders: Indices, targets: Parts) -> Floats:
-    """Partial correlations with each target in each order of patches, (order, target, head)."""
+    """Partial correlation with each target for each order of patches, (order, target, head)."""
     as_it_is = np.arange(heads.shape[-1])
-    away, flat = (_flat(_between(each, as_it_is)) for each in (controls, heads))
-    basis, scales, _ = np.linalg.svd(away.T, full_matrices=False)
+    controlled, flat = (_flat(_between(each, as_it_is)) for each in (controls, heads))
+    basis, scales, _ = np.linalg.svd(controlled.T, full_matrices=False)
     basis = basis[:, scales > 1e-4 * max(scales[0], 1e-9)]
     flat = _units(flat - (flat @ basis) @ basis.T)
     blocks = []
     for start in range(0, len(orders), _BLOCK):
         moved = [_flat(_between(targets, each)) for each in orders[start : start + _BLOCK]]
         stacked = np.concatenate(moved)
-        rest = _units(stacked - (stacked @ basis) @ basis.T)
-        blocks.append((rest @ flat.T).reshape(len(moved), len(targets), -1))
+        residuals = _units(stacked - (stacked @ basis) @ basis.T)
+        blocks.append((residuals @ flat.T).reshape(len(moved), len(targets), -1))
     return np.concatenate(blocks).astype(np.float64)
 
 
@@ -219,30 +219,30 @@ def _flat(parts: Parts) -> Parts:
 
 
 def _units(vectors: Parts) -> Parts:
-    """Each row scaled to length 1; nan where nothing is left of it."""
+    """Each row scaled to length 1; nan where only rounding is left of it."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     least = 1e-4 * vectors.shape[1] ** 0.5
     return np.divide(vectors, lengths, out=np.full_like(vectors, np.nan), where=lengths > least)
 
 
 def _moved_grids(rows: int, columns: int, count: int, seed: int) -> Indices:
-    """Ways to lay the image over its grid that keep neighbours together, (way, patch).
+    """Ways to move the image over its grid that keep neighbours together, (way, patch).
 
-    The image is shifted around the edges, and mirrored or (a square one) turned: entry p is the
+    The image is shifted around the edges, and mirrored or (if square) turned: entry p is the
     patch whose look comes to p. Nearby patches look alike; a free permutation would tear them
-    apart, and then every head with any order in space seems to follow colours (Guillot and Rousset
-    2013, "Dismantling the Mantel tests"). Shifts around the edges keep that order (Lotwick and
-    Silverman 1982; Harms et al. 2001). `count` different ones are drawn, or all there are; the
-    image as it is is none of them.
+    apart, and then every head with any spatial structure seems to follow colours (Guillot and
+    Rousset 2013, "Dismantling the Mantel tests"). Shifts around the edges keep that structure
+    (Lotwick and Silverman 1982; Harms et al. 2001). `count` different ways are drawn, or all there
+    are, never the image as it is.
     """
     grid = np.arange(rows * columns).reshape(rows, columns)
     turned = [grid, grid[::-1], grid[:, ::-1], grid[::-1, ::-1]]
     if rows == columns:
         turned += [each.T for each in turned]
     total = len(turned) * rows * columns
-    drawn = np.random.default_rng(seed).permutation(np.arange(1, total))[:count]
+    numbers = np.random.default_rng(seed).permutation(np.arange(1, total))[:count]
     moved = [
         np.roll(turned[number // grid.size], np.divmod(number % grid.size, columns), (0, 1)).ravel()
-        for number in drawn
+        for number in numbers
     ]
     return np.array(moved, dtype=np.intp).reshape(-1, grid.size)

@@ -1,1 +1,1 @@
-"""Points of many dimensions in two or three: PCA, UMAP and t-SNE."""
+"""Projections of high-dimensional points to two or three dimensions: PCA, UMAP and t-SNE."""

@@ -41,9 +41,9 @@ def embed(
     """Project queries and keys together.
 
     `queries` and `keys` are (token, dim), `dimensions` 2 or 3. The metric "cosine" compares vectors
-    by angle, whatever their lengths. The same input gives the same numbers: random parts start from
-    ``SEED``. Raises `ProjectionError` when UMAP or t-SNE fails; the message is a sentence for a
-    page.
+    by angle, ignoring lengths. The same input gives the same result: random parts are seeded with
+    ``SEED``. Raises `ProjectionError` if UMAP or t-SNE fails; the message is a sentence for
+    the page.
     """
     rows = np.vstack([queries, keys])
     if metric == "cosine":
@@ -60,7 +60,7 @@ def embed(
 
 
 def _tsne(rows: Floats, dimensions: int, metric: Metric) -> Floats:
-    # It starts from principal components, which are no more than dims: zeros change no distance.
+    # It starts from principal components, at most as many as dims: zeros change no distance.
     rows = np.pad(rows, ((0, 0), (0, max(0, dimensions - rows.shape[1]))))
     zeros = ~rows.any(axis=1)
     if metric == "cosine" and zeros.any():
@@ -78,7 +78,7 @@ def _tsne(rows: Floats, dimensions: int, metric: Metric) -> Floats:
 def _fit_tsne(rows: Floats, dimensions: int, metric: Metric) -> Floats:
     from openTSNE import TSNE, affinity
 
-    # It would import pynndescent only to see whether it is there: 15 s of compiling and 120 MB.
+    # It would import pynndescent just to see whether it exists: 15 s of compiling and 120 MB.
     affinity.is_package_installed = lambda _: False
     exact = len(rows) < 3000 or dimensions > 2  # openTSNE's own rule; its grid is flat
     with one_thread():

@@ -1,13 +1,13 @@
 """UMAP in a process of its own.
 
-UMAP compiles for seconds, holding Python's lock, and takes 250 MB: a server that did so itself
-would freeze every visitor. Run as ``python -m``, this module is the process that answers one
-request after another, ends after ten seconds without one, and is started again when it is needed.
-What it compiled is kept in a folder: a process that had to compile, which takes 100 MB more, ends
+UMAP compiles for seconds while holding Python's lock, and takes 250 MB: in the server itself it
+would freeze every visitor. Run as ``python -m``, this module is the process that answers requests
+one by one, exits after ten seconds without one, and is started again when needed.
+Compiled code is cached in a folder: a process that had to compile, which takes 100 MB more, exits
 after its answer, and the next is ready in two seconds.
 
-Ours, not loky's: after its idle end loky keeps 55 MB of helpers, and a server that ends waits for
-the layout in hand. A spawned ``concurrent.futures`` pool has no idle end and runs the page again.
+Our own rather than loky's: when idle, loky keeps 55 MB of helpers, and a server that shuts down
+waits for the current layout. A spawned ``concurrent.futures`` pool stays, and reruns the page.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
 
-IDLE_SECONDS = 10  # meanwhile it keeps 240 MB
-LIMIT_SECONDS = 600  # of one request, and of the wait for those of others
-ATTEMPTS = 3  # per request: the process may have just gone idle, and be killed once
-CACHE = "NUMBA_CACHE_DIR"  # of what is compiled, for the next process
+IDLE_SECONDS = 10  # while idle it holds 240 MB
+LIMIT_SECONDS = 600  # for one request, and for waiting for those of others
+ATTEMPTS = 3  # per request: the process may just have gone idle, and may be killed once
+CACHE = "NUMBA_CACHE_DIR"  # where compiled code is kept for the next process
 _PROBLEMS = {
     "start": "UMAP cannot be started on this server.",
     "memory": "There is too little memory for UMAP of these points.",
@@ -50,17 +50,17 @@ _PROBLEMS = {
     "busy": "UMAP is busy with the points of others: try again later.",
 }
 _LATE = ("decomposition", "manifold", "metrics", "neighbors", "preprocessing")  # of scikit-learn
-_CURVE = {"a": 1.5769435, "b": 0.8950609}  # as UMAP fits it to its default distances, 0.1 and 1
+_CURVE = {"a": 1.5769435, "b": 0.8950609}  # what UMAP fits to its default distances, 0.1 and 1
 _ROWS_AT_ONCE = 64
 _ROOT = Path(__file__).parents[3]
 _lock = threading.Lock()
 _process: subprocess.Popen[bytes] | None = None
-_ending = threading.Event()  # the server is ending: nothing is started any more
+_ending = threading.Event()  # the server is shutting down: start nothing any more
 _log = logging.getLogger(__name__)
 
 
 class NoSearch:
-    """Where UMAP expects pynndescent's index: it searches for no neighbour itself."""
+    """Stands in for the pynndescent index that UMAP expects; it never searches itself."""
 
 
 class ProjectionError(RuntimeError):
@@ -72,8 +72,8 @@ def fit_umap(
 ) -> Floats:
     """UMAP of the rows, float64 (row, dimension); the same for the same input.
 
-    Raises `ProjectionError` when the process cannot be started, is killed every time, takes too
-    long or is busy for too long, or UMAP refuses the points. The next call starts it again.
+    Raises `ProjectionError` if the process cannot be started, is killed every time, takes too
+    long or is busy for too long, or UMAP rejects the points. The next call starts it again.
     """
     if not _lock.acquire(timeout=LIMIT_SECONDS):
         raise ProjectionError(_PROBLEMS["busy"])
@@ -101,10 +101,10 @@ def _ask(*request: object) -> Floats | str:
         limit.daemon = True
         limit.start()
         try:
-            asked, answered = cast("IO[bytes]", _process.stdin), cast("IO[bytes]", _process.stdout)
-            pickle.dump(request, asked)
-            asked.flush()
-            return cast("Floats | str", pickle.load(answered))  # noqa: S301 - of our own process
+            stdin, stdout = cast("IO[bytes]", _process.stdin), cast("IO[bytes]", _process.stdout)
+            pickle.dump(request, stdin)
+            stdin.flush()
+            return cast("Floats | str", pickle.load(stdout))  # noqa: S301 - of our own process
         except (OSError, EOFError, pickle.UnpicklingError) as error:
             _process.kill()
             status = _process.wait()
@@ -112,7 +112,7 @@ def _ask(*request: object) -> Floats | str:
                 return "start"
             if time.monotonic() >= late:
                 return "late"
-            if status:  # else it has just ended by itself
+            if status:  # otherwise it has just exited by itself
                 _log.warning("UMAP ended, status %d, attempt %d: %s", status, attempt, error)
         finally:
             limit.cancel()
@@ -120,7 +120,7 @@ def _ask(*request: object) -> Floats | str:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    """The process; what its libraries print is in the server's log, and has numbers alone."""
+    """The process; its libraries print to the server's log, and print only numbers."""
     return subprocess.Popen(
         [sys.executable, "-m", "core.analysis.projections.umap_process"],
         cwd=_ROOT,
@@ -132,9 +132,9 @@ def _start() -> subprocess.Popen[bytes]:
 
 @functools.cache
 def _cache_folder() -> str:
-    """A private folder for what numba compiles, removed when the server ends.
+    """A private folder for what numba compiles, removed when the server shuts down.
 
-    Numba's own choices, in the installation or the home folder, may be read-only.
+    Numba's own defaults, in the installation or the home folder, may be read-only.
     """
     folder = tempfile.mkdtemp(prefix="umap-")  # readable by this user only
     atexit.register(_end, folder)
@@ -144,7 +144,7 @@ def _cache_folder() -> str:
 def _end(folder: str) -> None:
     _ending.set()
     if _process is not None:
-        _process.kill()  # it would write into the folder again
+        _process.kill()  # otherwise it would write into the folder again
         _process.wait()
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -153,7 +153,7 @@ def serve() -> None:
     """Answer requests from standard input on standard output until there are no more."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print must not mix with the answers
-    # When the parent ends, the pipe closes and this process ends too.
+    # When the parent exits, the pipe closes and this process exits too.
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             idle = threading.Timer(IDLE_SECONDS, os._exit, [0])
@@ -169,7 +169,7 @@ def serve() -> None:
 
 
 def _count_compiled() -> int:
-    """Functions in the folder of what numba compiles."""
+    """The number of compiled functions in numba's folder."""
     return sum(1 for _ in Path(os.environ[CACHE]).rglob("*.nbc"))
 
 
@@ -192,11 +192,11 @@ def _answer(
 
 @functools.cache
 def lean_umap() -> type:
-    """UMAP without what finding a layout never calls; all it compiles is kept.
+    """UMAP without what computing a layout never calls; all that it compiles is kept.
 
-    Of pynndescent, which compiles for 15 s, `nearest_rows` takes the place. What is called for few
-    layouts alone is imported then. scikit-learn looks for pandas only to know its tables; with
-    these the process would take 155 MB more.
+    `nearest_rows` replaces pynndescent, which compiles for 15 s. What few layouts call is imported
+    only when called. scikit-learn looks for pandas only to recognise its tables; importing it
+    would cost another 155 MB.
     """
     import numba
 
@@ -211,7 +211,7 @@ def lean_umap() -> type:
         module: {"__getattr__": functools.partial(_when_called, module)}
         for module in ("scipy.optimize", *(f"sklearn.{name}" for name in _LATE))
     }
-    late["sklearn.metrics.pairwise"] = {"_VALID_METRICS": ()}  # for sparse vectors alone
+    late["sklearn.metrics.pairwise"] = {"_VALID_METRICS": ()}  # only used for sparse vectors
     for name, names in (uncalled | late).items():
         sys.modules[name] = types.ModuleType(name)
         vars(sys.modules[name]).update(names)
@@ -224,7 +224,7 @@ def lean_umap() -> type:
 
 
 def _when_called(module: str, name: str) -> Callable[..., object]:
-    """The function or class of that name, imported with its module when it is called."""
+    """The function or class of that name; its module is imported on the first call."""
 
     def call(*given: object, **named: object) -> object:
         return getattr(import_module(module), name)(*given, **named)
@@ -259,8 +259,8 @@ def nearest_rows(
 ) -> tuple[NDArray[np.int64], Floats]:
     """Each row's nearest rows, itself first, and their distances, (row, neighbour) each.
 
-    Its distance to itself is 0, not what rounding makes of it: UMAP takes the least above 0 for the
-    nearest other's.
+    The distance to itself is exactly 0, without rounding error: UMAP takes the smallest above 0 as
+    that of the nearest other row.
     """
     points = rows.astype(np.float64)
     if metric == "cosine":
@@ -269,13 +269,13 @@ def nearest_rows(
     indices = np.empty((len(rows), neighbours), dtype=np.int64)
     distances = np.empty(indices.shape)
     for start in range(0, len(rows), _ROWS_AT_ONCE):
-        some = np.arange(start, min(start + _ROWS_AT_ONCE, len(rows)))
-        found = np.maximum(squares[some, None] + squares - 2 * points[some] @ points.T, 0)
-        found[np.arange(some.size), some] = -1  # itself before its equals
-        near = np.argpartition(found, neighbours - 1, axis=1)[:, :neighbours]
-        order = np.take_along_axis(found, near, axis=1).argsort(axis=1, kind="stable")
-        indices[some] = np.take_along_axis(near, order, axis=1)
-        distances[some] = np.take_along_axis(found, indices[some], axis=1)
+        block = np.arange(start, min(start + _ROWS_AT_ONCE, len(rows)))
+        to_all = np.maximum(squares[block, None] + squares - 2 * points[block] @ points.T, 0)
+        to_all[np.arange(block.size), block] = -1  # itself before any duplicates
+        near = np.argpartition(to_all, neighbours - 1, axis=1)[:, :neighbours]
+        order = np.take_along_axis(to_all, near, axis=1).argsort(axis=1, kind="stable")
+        indices[block] = np.take_along_axis(near, order, axis=1)
+        distances[block] = np.take_along_axis(to_all, indices[block], axis=1)
     distances[:, 0] = 0
     return indices, distances / 2 if metric == "cosine" else np.sqrt(distances)
 

@@ -38,8 +38,8 @@ class Cloud:
 
     stage: HeadStage
     picture: Embedding  # where queries and keys lie
-    apart_in_picture: float  # mean Euclidean distance of each query to its most attended key
-    apart_in_full: float  # the same in full space, in its metric
+    apart_in_picture: float  # mean Euclidean distance of each query to the key it attends to most
+    apart_in_full: float  # the same in full space, by the chosen distance
     in_picture: Faithfulness
     in_full: Faithfulness
 
@@ -51,7 +51,7 @@ class Lines:
     queries: Indices  # positions, (line,)
     keys: Indices
     weights: Floats  # attention
-    strongest: Bools  # whether the query attends to no key more, drawn or not; of equals the first
+    strongest: Bools  # whether it goes to the query's strongest key of all; of equals, the first
 
     @property
     def table(self) -> Floats:
@@ -59,7 +59,7 @@ class Lines:
         return np.column_stack([self.queries, self.keys, self.weights, self.strongest])
 
     def red(self, sources: Sequence[int], targets: Sequence[int]) -> Bools:
-        """Which lines lead from one of these queries to its strongest key, and that is a target.
+        """Which lines go from one of these queries to its strongest key, if that is a target.
 
         The red lines of AttentionViz (Yeh et al. 2023), (line,).
         """
@@ -87,10 +87,10 @@ def stage_vectors(
 
 
 def best_stage(scaling: HeadScaling) -> Stage:
-    """The stage whose distances, in full space, correlate nearest to -1 with the head's target.
+    """The stage whose distances, in full space, correlate most negatively with the head's target.
 
-    Of stages within ``MIN_CHANGE`` of each other it is the one in which the nearest key is most
-    often the one attended to most; "raw" where no correlation is defined.
+    Among stages within ``MIN_CHANGE`` of the best, the one where the nearest key is most often the
+    one attended to most; "raw" if no correlation is defined.
     """
     measured = {stage: getattr(scaling.faithfulness, stage) for stage in STAGES}
     defined = {stage: each for stage, each in measured.items() if np.isfinite(each.correlation)}
@@ -113,7 +113,7 @@ def head_clouds(
     dimensions: int = 2,
     distance: Distance = "euclidean",
 ) -> list[Cloud]:
-    """One cloud a stage, each turned onto the one before, which changes no distance.
+    """One cloud per stage, each aligned with the one before, which changes no distance.
 
     The stage "searched" needs a `search` of the layer that found an a and a c.
     """
@@ -150,16 +150,16 @@ def strongest_lines(
     sources: Sequence[int] = (),
     targets: Sequence[int] = (),
 ) -> Lines:
-    """Each query to the `count` keys it attends to most, and the sources to the targets.
+    """Lines from each query to the `count` keys it attends to most, and from sources to targets.
 
-    `attention` is (token, token). Of keys with equal attention the first is taken; chosen pairs
-    (positions) get a line however weak, but those without any attention none.
+    `attention` is (token, token). Ties go to the first key; chosen pairs (positions) get a line
+    however weak, but pairs without any attention get none.
     """
-    drawn = np.zeros(attention.shape, dtype=np.bool_)
+    has_line = np.zeros(attention.shape, dtype=np.bool_)
     ranked = np.argsort(-attention, axis=1, kind="stable")[:, :count]
-    np.put_along_axis(drawn, ranked, values=True, axis=1)
-    drawn[np.ix_(list(sources), list(targets))] = True
-    queries, keys = np.nonzero(drawn & (attention > 0))
+    np.put_along_axis(has_line, ranked, values=True, axis=1)
+    has_line[np.ix_(list(sources), list(targets))] = True
+    queries, keys = np.nonzero(has_line & (attention > 0))
     order = np.argsort(attention[queries, keys], kind="stable")
     queries, keys = queries[order], keys[order]
     strongest = keys == attention.argmax(axis=1)[queries]

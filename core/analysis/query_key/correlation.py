@@ -1,9 +1,9 @@
-"""Correlation of the distance of query and key with the head's target, as a function of c.
+"""Correlation of query-key distance with the head's target, as a function of c.
 
 For queries c q and keys k / c neither the target nor the dot product x depends on c, and the
-squared distance is c^2 |q|^2 + |k|^2 / c^2 - 2 x: four numbers a pair are enough for every c. Here
-distances keep the means of their rows, or c would grow without end, until each query's distances
-rank its keys as attention does while all queries lie far away.
+squared distance is c^2 |q|^2 + |k|^2 / c^2 - 2 x: four numbers per pair are enough for every c.
+Here distances keep their row means; without them c would grow without end, until each query's
+distances rank its keys as attention does while all queries lie far away.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from core.analysis.query_key.faithfulness import Target
 
 Measure = Literal["pearson", "weighted"]
 
-MAX_PAIRS = 32_768  # of a head; beyond 181 tokens a random sample stands for all: r within 0.01
-NEAREST = 0.005  # share of the pairs that carries weight in a weighted correlation
-_AT_ONCE = 32_768  # distances: more do not fit a processor's cache, and take twice as long
+MAX_PAIRS = 32_768  # per head; above 181 tokens a random sample is used: r within 0.01
+NEAREST = 0.005  # share of the pairs that have weight in a weighted correlation
+_AT_ONCE = 32_768  # distances: more do not fit in a processor's cache, and take twice as long
 MIN_WEIGHTED = 3  # pairs: a correlation of two points is always 1
 
 
 @dataclass(frozen=True, eq=False)
 class PairTable:
-    """Counted pairs of one head: target, dot products, squared norms of both, (pair,) each."""
+    """The counted pairs of one head: target, dot products, squared norms of both, (pair,) each."""
 
     target: Floats
     products: Floats
@@ -37,7 +37,7 @@ class PairTable:
 
 
 class Correlations(NamedTuple):
-    """A correlation for each c, and how many pairs carry weight in it, both (c,)."""
+    """A correlation for each c, and how many pairs have weight in it, both (c,)."""
 
     values: Floats
     weighted_pairs: NDArray[np.int64]
@@ -59,23 +59,23 @@ def pair_table(queries: Floats, keys: Floats, target: Target, pairs: Indices) ->
 def correlations(table: PairTable, c: Floats, distance: Distance, measure: Measure) -> Correlations:
     """The correlation of distance and target at each c; `c` is (c,), all positive.
 
-    NaN where target or distances do not vary, or fewer than ``MIN_WEIGHTED`` pairs carry weight.
+    NaN if target or distances do not vary, or fewer than ``MIN_WEIGHTED`` pairs have weight.
     """
     x = table.target
     if x.size < MIN_WEIGHTED:
         return Correlations(np.full(c.size, np.nan), np.full(c.size, x.size))
-    tried = np.ones(1) if distance == "cosine" else c  # which is the same for every c
+    tried = np.ones(1) if distance == "cosine" else c  # cosine distance is the same for every c
     step = max(1, _AT_ONCE // x.size)
-    found = [
+    parts = [
         _of_few(table, tried[start : start + step], distance, measure)
         for start in range(0, tried.size, step)
     ]
     repeats = c.size // tried.size
-    return Correlations(*(np.repeat(np.hstack(each), repeats) for each in zip(*found, strict=True)))
+    return Correlations(*(np.repeat(np.hstack(each), repeats) for each in zip(*parts, strict=True)))
 
 
 def _of_few(table: PairTable, c: Floats, distance: Distance, measure: Measure) -> Correlations:
-    """Of a few c at once."""
+    """The same for a few c at once."""
     squares = np.outer(c**2, table.query_squares), np.outer(c**-2, table.key_squares)
     products = np.broadcast_to(table.products, squares[0].shape).copy()
     y = pair_distances(products, *squares, distance)
@@ -88,7 +88,7 @@ def _of_few(table: PairTable, c: Floats, distance: Distance, measure: Measure) -
 def _correlate(x: Floats, y: Floats, weights: Floats) -> Floats:
     """cov(x, y; w) / sqrt(cov(x, x; w) cov(y, y; w)) along the last axis; NaN where undefined.
 
-    Of `y` (c, pair) with `x` and `weights`, both (pair,) or (c, pair); weights are not negative.
+    `y` is (c, pair), `x` and `weights` are both (pair,) or (c, pair); weights are not negative.
     """
     along = "...p,...p->..."
     shares = weights / weights.sum(axis=-1, keepdims=True)
@@ -103,13 +103,13 @@ def _correlate(x: Floats, y: Floats, weights: Floats) -> Floats:
 
 
 def _weighted(x: Floats, y: Floats) -> Correlations:
-    """Weights (d - d_i)^2 for the pairs nearer than d, the 0.5th percentile of each row of y."""
+    """Weights (d - d_i)^2 for pairs closer than d, the 0.5th percentile of each row of y."""
     place = NEAREST * (x.size - 1)
     count = min(int(place) + 2, x.size)
     pairs = np.argpartition(y, count - 1, axis=1)[:, :count]
     near = np.take_along_axis(y, pairs, axis=1)
     low, high = np.sort(near, axis=1)[:, -2:].T
-    limits = (low + (place - int(place)) * (high - low))[:, None]  # as numpy's percentile, linear
+    limits = (low + (place - int(place)) * (high - low))[:, None]  # like numpy's percentile, linear
     weights = np.where(near < limits, (limits - near) ** 2, 0)
     counts = (weights > 0).sum(axis=1)
     enough = counts >= MIN_WEIGHTED
@@ -121,7 +121,7 @@ def _weighted(x: Floats, y: Floats) -> Correlations:
 Distance = Literal["euclidean", "squared euclidean", "cosine"]
 
 COSINE_DIGITS = 12  # decimals; beyond them a cosine of float64 vectors is rounding
-_MAX_PICTURE_DIMENSIONS = 3  # up to here differences are taken axis by axis: exact, and cheap
+_MAX_PICTURE_DIMENSIONS = 3  # up to here differences are taken axis by axis: exact and cheap
 
 
 def distances_between(queries: Floats, keys: Floats, distance: Distance = "euclidean") -> Floats:

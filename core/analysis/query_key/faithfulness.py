@@ -1,13 +1,13 @@
 """How much of a head's attention a picture of its queries and keys preserves.
 
-A picture is faithful where near means attended: its distances, less the mean of their row, are
+A picture is faithful if near means attended: its distances, less the mean of their row, are
 compared with the row-centred scores of the permitted pairs. All stages, distances and pictures
 share that target: softmax ignores a constant added to a row of scores. This is the correlation
 within subjects, each query a subject (Bland and Altman 1995, BMJ 310:446).
 
-Pairs of one query depend on each other, so the sampling error comes from a jackknife that leaves
-out one query at a time, on Fisher's z (Efron and Tibshirani 1993, chapter 11). All queries share
-their keys: the interval is a little narrow.
+Pairs of the same query are not independent, so the sampling error comes from a jackknife that
+leaves out one query at a time, on Fisher's z (Efron and Tibshirani 1993, chapter 11). All queries
+share their keys: the interval is slightly too narrow.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from core.analysis.pairs import exact_scores, permitted
 if TYPE_CHECKING:
     from core.model.trace import Trace
 
-MIN_CHANGE = 0.02  # of a correlation; less is called the same
+MIN_CHANGE = 0.02  # of a correlation; smaller differences count as the same
 _MIN_QUERIES = 3  # for a jackknife
-_TAIL = 0.975  # of Student's distribution, for an interval of 95 %
+_TAIL = 0.975  # of Student's t distribution, for a 95 % interval
 MIN_KEYS = 2  # a query with one permitted key must attend to it, which says nothing
 
 
 @dataclass(frozen=True, eq=False)
 class QueryRows:
-    """The pairs that count, query by query: permitted, of queries with ``MIN_KEYS`` or more."""
+    """The counted pairs, query by query: permitted, of queries with ``MIN_KEYS`` or more keys."""
 
     queries: Indices  # (row,)
     keys: Indices  # (pair,)
-    starts: Indices  # (row,), its first pair
-    counts: Indices  # (row,), how many it has
+    starts: Indices  # (row,), index of its first pair
+    counts: Indices  # (row,), number of its pairs
 
     def select(self, matrix: Floats) -> Floats:
-        """The pairs of one text's (token, token), (pair,)."""
+        """The pairs' values from one text's (token, token) matrix, (pair,)."""
         if self.keys.size == matrix.size:
             return matrix.ravel()
         return np.asarray(matrix[self.spread(self.queries), self.keys])
 
     def spread(self, values: NDArray[Any]) -> NDArray[Any]:
-        """One value a row, repeated for each of its pairs, (pair,)."""
+        """One value per row, repeated for each of its pairs, (pair,)."""
         return np.repeat(values, self.counts)
 
     def sums(self, values: Floats) -> Floats:
@@ -55,7 +55,7 @@ class QueryRows:
         return np.asarray(np.add.reduceat(values, self.starts, dtype=np.float64))
 
     def centred(self, values: Floats) -> Floats:
-        """`values` (pair,) less the mean of their row."""
+        """`values` (pair,) minus the mean of their row."""
         return np.asarray(values - self.spread(self.sums(values) / self.counts))
 
 
@@ -63,9 +63,9 @@ class QueryRows:
 class Target:
     """What pictures of one head are compared with."""
 
-    rows: QueryRows  # the pairs that count
-    values: Floats  # (pair,), scores less the mean of their row
-    strongest: Indices  # the pair with the highest score of each row, of equals the first, (row,)
+    rows: QueryRows  # the counted pairs
+    values: Floats  # (pair,), scores minus the mean of their row
+    strongest: Indices  # (row,), the pair with the highest score in each row; of equals, the first
 
 
 def head_target(trace: Trace, layer: int, head: int) -> Target:
@@ -80,7 +80,7 @@ def matrix_target(scores: Floats, allowed: Bools) -> Target:
 
 
 def query_rows(allowed: Bools) -> QueryRows:
-    """The pairs that count among one text's permitted pairs (token, token)."""
+    """The counted pairs among one text's permitted pairs (token, token)."""
     counted = allowed & (allowed.sum(axis=1, keepdims=True) >= MIN_KEYS)
     counts = counted.sum(axis=1)
     queries = np.flatnonzero(counts)
@@ -94,7 +94,7 @@ def query_rows(allowed: Bools) -> QueryRows:
 
 
 def target_of(scores: Floats, rows: QueryRows) -> Target:
-    """The target of the scores (pair,) of these rows; what varies only by rounding becomes 0."""
+    """The target of the scores (pair,) of these rows; variation by rounding alone becomes 0."""
     values = rows.centred(scores)
     if values.size:
         largest = np.maximum.reduceat(np.abs(values), rows.starts)
@@ -103,7 +103,7 @@ def target_of(scores: Floats, rows: QueryRows) -> Target:
 
 
 def _strongest(scores: Floats, rows: QueryRows) -> Indices:
-    """The pair with the highest score of each row, of equals the first."""
+    """The pair with the highest score in each row; of equals, the first."""
     if not scores.size:
         return np.zeros(0, dtype=np.intp)
     highest = np.flatnonzero(scores == rows.spread(np.maximum.reduceat(scores, rows.starts)))
@@ -113,20 +113,20 @@ def _strongest(scores: Floats, rows: QueryRows) -> Indices:
 class Faithfulness(NamedTuple):
     """How faithful a picture is; NaN where undefined."""
 
-    correlation: float  # of distance with the target
+    correlation: float  # between distances and target
     top1: float  # the share of queries whose nearest key is their strongest
-    low: float  # the ends of the correlation's 95 % interval
+    low: float  # the ends of its 95 % interval
     high: float
     pairs: int  # how many count
 
 
 def compare_matrix(target: Target, distances: Floats) -> Faithfulness:
-    """:func:`compare` the distances of every query and key of one text, (token, token)."""
+    """:func:`compare` for the distances of every query and key of one text, (token, token)."""
     return compare(target, target.rows.select(distances))
 
 
 def compare(target: Target, distances: Floats) -> Faithfulness:
-    """Compare the distances of every pair (pair,) with the target."""
+    """Compare the distances of all pairs (pair,) with the target."""
     rows = target.rows
     if not distances.size:
         return Faithfulness(*(float("nan"),) * 4, pairs=0)
@@ -143,12 +143,12 @@ def compare(target: Target, distances: Floats) -> Faithfulness:
 
 
 def uniform_baseline(rows: QueryRows) -> float:
-    """The share of nearest keys that random points reach on average: one of `m` keys is 1 / m."""
+    """The expected top-1 share for random points: a query with `m` keys contributes 1 / m."""
     return float((1 / rows.counts).mean()) if rows.counts.size else float("nan")
 
 
 def _interval(queries: Floats, correlation: float) -> tuple[float, float]:
-    """A 95 % interval from a jackknife over queries, whose sums of x x, x y, y y are (3, query)."""
+    """95 % interval by a jackknife over queries, whose sums of x x, x y, y y are (3, query)."""
     from scipy.special import stdtrit
 
     queries = queries[:, queries[2] > 0]
@@ -166,8 +166,8 @@ def _interval(queries: Floats, correlation: float) -> tuple[float, float]:
 
 
 def _nearest(target: Target, distances: Floats) -> float:
-    """The share of queries whose strongest key is their nearest; of equals the earlier counts."""
-    rows, own = target.rows, distances[target.strongest]
+    """The share of queries whose strongest key is their nearest; of equals, the first counts."""
+    rows, to_best = target.rows, distances[target.strongest]
     before = np.arange(distances.size) < rows.spread(target.strongest)
-    nearer = (distances < rows.spread(own)) | ((distances == rows.spread(own)) & before)
+    nearer = (distances < rows.spread(to_best)) | ((distances == rows.spread(to_best)) & before)
     return float((np.add.reduceat(nearer, rows.starts, dtype=np.intp) == 0).mean())

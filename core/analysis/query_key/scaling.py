@@ -1,8 +1,8 @@
 """The scaling constant c of every head.
 
-AttentionViz chooses the c of each head at which distance and dot product correlate nearest to -1,
-so that near means attended (Yeh et al. 2023, section 5.1.1, and its co-author's study of the
-constant). Here the distance is correlated with the head's target, which translation does not move.
+AttentionViz chooses the c of each head so that distance and dot product correlate as close to -1 as
+possible: near then means attended (Yeh et al. 2023, section 5.1.1, and its co-author's study of
+the constant). Here distance is correlated with the head's target, which translation does not move.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from core.model.trace import Trace
 
 PUBLISHED_GRID = (0.2, 0.4, 0.8, 1.0, 1.25, 2.5, 5.0)
-FINE_GRID = np.geomspace(0.05, 20, 53)  # a factor of 1.12 from one to the next
+FINE_GRID = np.geomspace(0.05, 20, 53)  # each value 1.12 times the one before
 C_VALUES: Floats = np.unique(np.concatenate([FINE_GRID, PUBLISHED_GRID]))
-_TIE = 1e-9  # correlations that differ by less are equal, and the c nearest 1 is taken
-_TOLERANCE = 1e-5  # of log c, where the search between two values of the grid ends
-MIN_RELIABLE = 30  # pairs with weight; with fewer a weighted correlation is mostly noise
+_TIE = 1e-9  # correlations that differ by less are ties, and the c nearest 1 is taken
+_TOLERANCE = 1e-5  # of log c, where the search between two grid values stops
+MIN_RELIABLE = 30  # pairs with weight; with fewer, a weighted correlation is mostly noise
 
 
 class Stages(NamedTuple):
@@ -53,10 +53,10 @@ class HeadScaling:
     c: float  # the constant; 1 where no correlation is defined
     curve: Floats  # the criterion at each of ``C_VALUES``; NaN where undefined
     correlation: float  # the criterion at c
-    weighted_pairs: int  # how many pairs carry weight at c
-    on_edge: bool  # the best c is the lowest or the highest tried
+    weighted_pairs: int  # how many pairs have weight at c
+    on_edge: bool  # the best c is the smallest or the largest tried
     faithfulness: Stages  # in full space at each stage, over all counted pairs
-    pairs: tuple[int, int]  # how many pairs the curve is made of, and how many count
+    pairs: tuple[int, int]  # how many pairs the curve is computed from, and how many are counted
 
 
 class ModelScaling(NamedTuple):
@@ -66,7 +66,7 @@ class ModelScaling(NamedTuple):
     translated: Floats
     normalized: Floats
     on_edge: Bools
-    few: Bools  # whether too few pairs carry weight
+    few: Bools  # whether too few pairs have weight
     raw_top1: Floats  # the share of queries whose nearest key is the one they attend to most
     normalized_top1: Floats
 
@@ -80,8 +80,8 @@ def scale_head(
 ) -> HeadScaling:
     """Translate the keys of one head, then choose its c.
 
-    The `criterion` is the correlation of `distance` and the target that is brought nearest to -1,
-    over the counted pairs. Cosine distance does not depend on c.
+    The `criterion` is the correlation of `distance` and target, over the counted pairs; c brings it
+    as close to -1 as possible. Cosine distance does not depend on c.
     """
     goal = head_target(trace, layer, head)
     queries, keys = head_vectors(trace, layer, head)
@@ -114,10 +114,10 @@ def scale_model(
 
     def figures(place: tuple[int, ...]) -> tuple[float, ...]:
         layer, head = place
-        found = scale_head(trace, layer, head, distance, criterion)
-        raw, translated, normalized = found.faithfulness
+        scaling = scale_head(trace, layer, head, distance, criterion)
+        raw, translated, normalized = scaling.faithfulness
         correlations = raw.correlation, translated.correlation, normalized.correlation
-        flags = found.on_edge, few_pairs(found, criterion)
+        flags = scaling.on_edge, few_pairs(scaling, criterion)
         return *correlations, *flags, raw.top1, normalized.top1
 
     rows = np.array(in_threads(figures, np.ndindex(trace.shape[:2])), dtype=np.float64)
@@ -126,15 +126,15 @@ def scale_model(
 
 
 def few_pairs(scaling: HeadScaling, criterion: Measure) -> bool:
-    """Whether so few pairs carry weight that the criterion is mostly noise."""
+    """Whether so few pairs have weight that the criterion is mostly noise."""
     return criterion == "weighted" and scaling.weighted_pairs < MIN_RELIABLE
 
 
 def best_c(table: PairTable, distance: Distance, measure: Measure, curve: Floats) -> float:
-    """The c whose correlation is nearest -1: the best of the grid, then between its neighbours.
+    """The c with the correlation closest to -1: the best of the grid, refined between neighbours.
 
-    An end of the grid stays where the correlation falls right up to it. For cosine distance, which
-    does not depend on c, and where no correlation is defined it is 1.
+    At an end of the grid it stays there if the correlation falls right up to it. It is 1 for cosine
+    distance, which does not depend on c, and if no correlation is defined.
     """
     from scipy.optimize import minimize_scalar
 
@@ -150,7 +150,7 @@ def best_c(table: PairTable, distance: Distance, measure: Measure, curve: Floats
         value = correlations(table, np.exp([log_c]), distance, measure).values[0]
         return float(value) if np.isfinite(value) else 1.0
 
-    found = minimize_scalar(
+    optimum = minimize_scalar(
         correlation, bounds=np.log(neighbours), method="bounded", options={"xatol": _TOLERANCE}
     )
-    return float(np.exp(found.x) if found.fun < lowest - _TIE else C_VALUES[best])
+    return float(np.exp(optimum.x) if optimum.fun < lowest - _TIE else C_VALUES[best])

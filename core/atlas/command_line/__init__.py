@@ -1,1 +1,1 @@
-"""Parts of command lines."""
+"""The parts that the command line is made of."""

@@ -14,14 +14,14 @@ from core.model.image.opening import open_image
 from core.model.memory import available_bytes
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
-_USABLE_SHARE = 0.6  # of the free memory: the rest is for the copy of a head that is projected
+_USABLE_SHARE = 0.6  # of the free memory: the rest is for copying the head that is being projected
 
 
 def files_of(folder: Path) -> list[Path]:
-    """The images in a folder, by name; not those in folders inside of it.
+    """The images in a folder, by name; subfolders are not searched.
 
-    Raises `BuildError` when there is no such folder, no image in it, or a device or pipe with the
-    name of one.
+    Raises `BuildError` if there is no such folder, no image in it, or a device or pipe with the
+    name of an image.
     """
     if not folder.is_dir():
         raise BuildError(f"There is no folder {folder}.")
@@ -37,9 +37,9 @@ def files_of(folder: Path) -> list[Path]:
 def atlas_of_images(
     model: LoadedModel, files: Sequence[Path], say: Callable[[str], object]
 ) -> Atlas:
-    """The atlas of these files; one that is no image is left out, which `say` is told.
+    """The atlas of these files; files that are not images are skipped and reported through `say`.
 
-    Everything is in memory until the file is written. Raises `BuildError` when no file can be
+    Everything stays in memory until the file is written. Raises `BuildError` if no file can be
     opened, or the images need more memory than there is.
     """
     vectors = _bytes_of_image(model)
@@ -68,7 +68,7 @@ def atlas_of_images(
 
 
 def _bytes_of_image(model: LoadedModel) -> int:
-    """What is held of an image: float32 queries and keys, copied once, values, hidden states."""
+    """What one image takes: float32 queries and keys, copied once, values, hidden states."""
     tokens = 0 if model.vision is None else model.vision.tokens()
     heads = 2 * (model.heads + model.kv_heads) + model.kv_heads
     return 4 * tokens * model.dim * (model.layers * heads + (model.layers + 1) * model.heads)

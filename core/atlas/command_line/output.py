@@ -1,4 +1,4 @@
-"""From the parts of a corpus to its atlas, a folder of as many parts that one command writes."""
+"""From the parts of a corpus to its atlas: a folder with as many parts, written by one command."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from core.model import LoadedModel
 from core.records import UNFINISHED, is_record, write_record
 
 OutputSettings = Mapping[str, str | int]
-Draw = Callable[[FolderStore, HeadConstants, Path], Iterator[object]]  # one after each part
+Draw = Callable[[FolderStore, HeadConstants, Path], Iterator[object]]  # yields after each part
 
-_OWN = re.compile(  # all that is written into the folder of an atlas
+_OWN = re.compile(  # all files that are written into an atlas folder
     r"(points-\d{5,}\.safetensors|(tokens|sentences)\.parquet|atlas\.safetensors)"
     r"(\.[0-9a-f]{8}\.writing)?"
 )
@@ -35,7 +35,7 @@ def draw_here(
     folder: Path,
     indices: Sequence[int] | None = None,
 ) -> Iterator[None]:
-    """Write the points of all parts, or of these, into the folder of an atlas."""
+    """Write the points of all parts, or only of `indices`, into the folder of an atlas."""
     for index in store.indices if indices is None else indices:
         if (part := store.part(index)) is not None:
             points = project_part(part.texts.tokens, part.vectors.of_head, constants)
@@ -53,10 +53,10 @@ def write_folder(
 ) -> None:
     """Write the atlas of all parts of a store as a folder.
 
-    It has its name once it is whole; an atlas of that name is replaced. `draw` goes through the
-    parts here, or on many machines; `on_progress` is called after each. Raises `RecordError`
-    when points are not finite, `ForeignFileError` when something else has the name, `OSError` when
-    it cannot be written.
+    The folder gets its name once it is complete; an atlas of that name is replaced. `draw` goes
+    through the parts here, or on many machines; `on_progress` is called after each. Raises
+    `RecordError` if points are not finite, `ForeignFileError` if something else has the name,
+    `OSError` if it cannot be written.
     """
     constants = find_constants(sums, store.sample(sampled_numbers(sums.candidates)))
     with replaced(out) as folder:
@@ -72,7 +72,7 @@ def write_folder(
 
 @contextmanager
 def replaced(out: Path) -> Iterator[Path]:
-    """A folder to write an atlas to, which gets this name in the place of another once whole."""
+    """A temporary folder to write an atlas to; once complete it replaces any other at `out`."""
     folder = out.with_name(f"{out.name}{UNFINISHED}")
     _remove(folder)
     folder.mkdir()
@@ -82,7 +82,7 @@ def replaced(out: Path) -> Iterator[Path]:
 
 
 def _remove(folder: Path) -> None:
-    """Remove the folder of an atlas; `ForeignFileError` where anything else is in it."""
+    """Remove an atlas folder; `ForeignFileError` if there is anything else in it."""
     remove_own(folder, _OWN, "an atlas", ATLAS, is_record)
 
 
@@ -102,7 +102,7 @@ def check_out(out: Path, *, restart: bool) -> None:
 
 
 def check_disk(model: LoadedModel, plan: Plan, folder: Path, dtype: Dtype) -> None:
-    """Say how much disk space it takes, and refuse if there is less."""
+    """Report how much disk space it takes, and refuse if there is not enough."""
     tokens, size, chosen = plan.tokens, plan.corpus_size, plan.numbers.size
     file = tokens * model.layers * model.heads * _ROW_BYTES
     total = file + tokens * vector_bytes(model) // (2 if dtype == "float16" else 1)
@@ -122,7 +122,7 @@ def check_disk(model: LoadedModel, plan: Plan, folder: Path, dtype: Dtype) -> No
 
 
 def parts_folder(out: Path) -> Path:
-    """Where the parts of an atlas are until it is whole."""
+    """Where the parts of an atlas are kept until it is complete."""
     return out.with_name(out.name + ".partial")
 
 
@@ -130,7 +130,7 @@ def parts_folder(out: Path) -> Path:
 def locked(folder: Path) -> Iterator[None]:
     """Keep other processes from writing to a folder; the system drops the lock of a killed one.
 
-    Raises `BuildError` when another process has it, or a file of its name is no lock: one is empty.
+    Raises `BuildError` if another process holds it, or a file of its name is not a lock: not empty.
     """
     from filelock import FileLock, Timeout
 
@@ -147,6 +147,6 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):  # where an open file cannot be removed
+        with suppress(OSError):  # on systems where an open file cannot be removed
             path.unlink()
         lock.release()

@@ -1,4 +1,4 @@
-"""What a command line is going to run: which sentences, in what room, and what marks the run."""
+"""What a command is going to run: which sentences, in how much memory, and what identifies it."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from core.model import LoadedModel, Trace, trace_by_length
 from core.model.text.inputs import token_lengths
 
 PART_TOKENS = 8_192
-PART_BYTES = 128 * 2**20  # vectors of a part, in memory until they are written
+PART_BYTES = 128 * 2**20  # vectors per part, in memory until they are written
 _TOGETHER = 256  # texts tokenized at once
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The sentences of a corpus that are run.
+    """The sentences of a corpus that will be run.
 
     Attributes
     ----------
-    numbers, lengths : of these sentences, ascending, and their tokens, (sentence,).
-    corpus_size : how many the corpus has.
+    numbers, lengths : of these sentences, ascending, and their token counts, (sentence,).
+    corpus_size : how many sentences the corpus has.
     digest : of all texts and labels.
-    labelled : whether they have labels.
+    labelled : whether the sentences have labels.
     """
 
     numbers: NDArray[np.int64]
@@ -45,17 +45,17 @@ class Plan:
 
     @property
     def tokens(self) -> int:
-        """In all."""
+        """The total number of tokens."""
         return int(self.lengths.sum())
 
     def rows(self, corpus: Corpus) -> Iterator[Row]:
         """The sentences, read again from the corpus."""
-        wanted = zip(self.numbers.tolist(), self.lengths.tolist(), strict=True)
-        number, tokens = next(wanted)
+        numbered = zip(self.numbers.tolist(), self.lengths.tolist(), strict=True)
+        number, tokens = next(numbered)
         for place, (text, label) in enumerate(corpus.sentences()):
             if place == number:
                 yield Row(place, tokens, text, label)
-                number, tokens = next(wanted, (-1, 0))
+                number, tokens = next(numbered, (-1, 0))
 
 
 def plan_corpus(
@@ -64,22 +64,22 @@ def plan_corpus(
     budget: int | None,
     say: Callable[[str], object],
 ) -> Plan:
-    """Read a corpus once and count its tokens, and its texts that repeat others; none is kept.
+    """Read a corpus once, and count its tokens and repeated texts; no text is kept.
 
-    Of more than `budget` tokens a random sample of sentences is taken, the same for every order of
-    reading. A text without tokens counts as one.
+    If it has more than `budget` tokens, a random sample of sentences is taken, the same whatever
+    the order of reading. A text without tokens counts as one token.
     """
-    digest, counted, label = hashlib.sha256(), [np.empty(0, dtype=np.int64)], None
-    hashes = array("q")  # of texts: eight bytes each, however long they are
+    digest, counts, label = hashlib.sha256(), [np.empty(0, dtype=np.int64)], None
+    hashes = array("q")  # of texts: eight bytes per text, however long
     sentences = corpus.sentences(say)
     while some := list(islice(sentences, _TOGETHER)):
         label = some[0].label
         digest.update(json.dumps(some).encode("ascii"))
         hashes.extend(hash(each.text) for each in some)
-        counted.append(np.array(token_lengths(model, [each.text for each in some], None)))
+        counts.append(np.array(token_lengths(model, [each.text for each in some], None)))
     for note in repeats_note(len(hashes) - np.unique(np.frombuffer(hashes, np.int64)).size):
         say(note)
-    lengths = np.concatenate(counted).astype(np.int64)
+    lengths = np.concatenate(counts).astype(np.int64)
     numbers = np.arange(lengths.size)
     if budget is not None:
         numbers = np.sort(take_within_budget(numbers, np.maximum(1, lengths), budget))
@@ -87,7 +87,7 @@ def plan_corpus(
 
 
 def part_tokens_of(model: LoadedModel) -> int:
-    """How many tokens a part has unless a person says: it has to fit into memory."""
+    """The default number of tokens per part: it has to fit into memory."""
     return min(PART_TOKENS, max(1, PART_BYTES // vector_bytes(model)))
 
 
@@ -116,7 +116,7 @@ def fingerprint(model: LoadedModel, plan: Plan, **settings: str | float) -> dict
 def tracer_of(
     model: LoadedModel, batch_tokens: int
 ) -> Callable[[Chunk], Iterator[tuple[int, Trace]]]:
-    """What traces the sentences of a part, each with its number, in batches of so many tokens."""
+    """A tracer of a part's sentences, numbered, in batches of this many tokens."""
 
     def traces(chunk: Chunk) -> Iterator[tuple[int, Trace]]:
         texts, lengths = zip(*((row.text, row.tokens) for row in chunk.rows), strict=True)

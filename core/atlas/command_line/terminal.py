@@ -1,4 +1,4 @@
-"""What ``python -m core.atlas_build`` takes and says."""
+"""Arguments and output of ``python -m core.atlas_build``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.model.running.tracing import BATCH_TOKENS
 
 
 def parser() -> argparse.ArgumentParser:
-    """The arguments that the command takes."""
+    """The parser of the command's arguments."""
     made = argparse.ArgumentParser(
         prog="python -m core.atlas_build",
         description="Build an atlas of a corpus: every head's queries and keys, in a folder.",
@@ -66,7 +66,7 @@ class BuildError(Exception):
 
 
 def say(text: str) -> None:
-    """Write a line."""
+    """Print a line."""
     sys.stderr.write(text + "\n")
 
 
@@ -77,10 +77,10 @@ def progress(total: int, unit: str) -> tqdm:
 
 
 def size_of(count: float) -> str:
-    """Bytes in words."""
+    """A number of bytes in words."""
     return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{max(1, count / 1e6):,.0f} MB"
 
 
 def count_of(number: int, noun: str) -> str:
-    """A number with its noun, in the singular or the plural."""
+    """A number with its noun, in singular or plural."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -1,4 +1,4 @@
-"""Join a Ray cluster, or start one of this machine's cores."""
+"""Join a Ray cluster, or start one on this machine's cores."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 CORE = Path(__file__).parents[2]
 LOCAL, AUTO = "local", "auto"
 _PATIENCE = 5.0  # seconds
-# Bytes for what travels between processes: sums of some megabytes a part, and lines of the corpus.
+# Memory for what travels between processes: some megabytes of sums per part, lines of the corpus.
 _OBJECT_STORE = 512 * 2**20
-# Read when Ray is imported. Nothing is reported to Ray's makers, and logs have errors only: a line
-# of the corpus must not get into them.
+# Read when Ray is imported. Nothing is reported to Ray's makers, and logs only contain errors: no
+# line of the corpus may get into them.
 _SETTINGS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
 
 
@@ -25,7 +25,7 @@ class ClusterError(Exception):
 
 @dataclass(frozen=True)
 class Workers:
-    """How many processes hold the model, and what each of them takes."""
+    """How many processes hold the model, and what each of them uses."""
 
     count: int
     cores: int
@@ -39,11 +39,11 @@ def joined(address: str, workers: int | None = None, cores: int = 1) -> Iterator
     Parameters
     ----------
     address : "local", "auto" on a machine of a running cluster, or its head's host:port.
-    workers : processes that hold the model; by default one a GPU or, without any, as many as there
-        are cores for. More than the cluster has room for make one that can grow do so.
-    cores : of each worker that has no GPU.
+    workers : processes that hold the model; by default one per GPU or, without any, as many as the
+        cores allow. A cluster with too little room for them grows, if it can.
+    cores : for each worker without a GPU.
 
-    Raises `ClusterError` when Ray is not installed, nothing answers there, or the cluster fails.
+    Raises `ClusterError` if Ray is not installed, nothing answers there, or the cluster fails.
     """
     os.environ |= {name: os.environ.get(name, value) for name, value in _SETTINGS.items()}
     try:
@@ -77,8 +77,8 @@ def joined(address: str, workers: int | None = None, cores: int = 1) -> Iterator
 def _running() -> str:
     """Where the cluster is that `ray start` or a job made this machine part of.
 
-    Ray itself would also take a cluster that somebody's program has here for itself, and that ends
-    with it, and with all that joined it.
+    Ray itself would also join a cluster that another program started here for itself, which ends
+    with that program, along with everything that joined it.
     """
     from ray._private.utils import read_ray_address
 
@@ -89,14 +89,14 @@ def _running() -> str:
 
 
 def _knock(address: str) -> None:
-    """Ask whether anything is at host:port, where Ray itself would wait for minutes; `OSError`."""
+    """Check that something answers at host:port, where Ray would wait for minutes; `OSError`."""
     host, _, port = address.rpartition(":")
     if host and port.isdecimal():
         socket.create_connection((host, int(port)), _PATIENCE).close()
 
 
 def _options(address: str, workers: int | None, cores: int) -> dict[str, object]:
-    """For `ray.init`: workers import the same code as this process."""
+    """Arguments for `ray.init`: workers import the same code as this process."""
     common = {
         "address": address,
         "logging_level": "error",
@@ -113,7 +113,7 @@ def _options(address: str, workers: int | None, cores: int) -> dict[str, object]
 
 
 def _cpus(workers: int | None, cores: int) -> int | None:
-    """Cores of a cluster of this machine alone; None for as many as Ray finds that there are."""
+    """Cores for a cluster on this machine only; None for as many as Ray finds."""
     if workers:
         return workers * cores
     return None if cores == 1 else max(cores, os.cpu_count() or 1)

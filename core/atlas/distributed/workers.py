@@ -1,6 +1,6 @@
 """What runs on every machine: parts are traced, their sums merged, and their points written.
 
-A worker that dies is started again by Ray, and its parts are given to it or to another one.
+Ray restarts a worker that dies, and gives its parts to it or to another one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from core.atlas.engine.sums import Sums, merge
 from core.model import Trace, load
 from core.records import write_whole
 
-_TOGETHER = 16  # parts whose sums, of some megabytes each, are added at once
+_TOGETHER = 16  # parts whose sums, some megabytes each, are added at once
 _CHUNK = "part-{:05}.texts.json"
 
 
@@ -32,10 +32,10 @@ class Work:
 
     Attributes
     ----------
-    model : its name, as atlases have it.
-    source : what it is loaded by: a name, a hub id or a folder that every machine has.
+    model : its name, as stored in atlases.
+    source : what it is loaded from: a name, a hub id or a folder that every machine has.
     folder : of the parts, on a disk that all machines share.
-    batch_tokens : that run together.
+    batch_tokens : how many run together.
     dtype : of the vectors on disk.
     """
 
@@ -47,7 +47,7 @@ class Work:
 
     @property
     def store(self) -> FolderStore:
-        """Of the parts."""
+        """The store of the parts."""
         return FolderStore(self.folder, self.dtype)
 
 
@@ -63,7 +63,7 @@ class Tracer:
         return tracer_of(model, self._work.batch_tokens)
 
     def trace(self, index: int) -> int:
-        """The number of a part in, how many tokens it has out; it is in the store then."""
+        """Trace part `index` into the store; returns its number of tokens."""
         chunk = read_chunk(self._work.folder, index)
         sums = walk([chunk], self._traces, self._work.store)
         return 0 if sums is None else sums.tokens
@@ -87,7 +87,7 @@ def trace_chunks(
     workers: Workers,
     on_progress: Callable[[int], object],
 ) -> Sums | None:
-    """Trace all parts that are not finished; the sums of all, None without a sentence."""
+    """Trace all unfinished parts; returns the sums of all parts, None without any sentence."""
     store, indices, unfinished = work.store, [], []
     for chunk in chunks:
         indices.append(chunk.index)
@@ -103,11 +103,11 @@ def trace_chunks(
 def _trace_parts(
     work: Work, indices: Sequence[int], workers: Workers, on_progress: Callable[[int], object]
 ) -> None:
-    """Trace these parts; `on_progress` is told the tokens of each part that is done."""
+    """Trace these parts; `on_progress` gets the token count of each finished part."""
     import ray
     from ray.util import ActorPool
 
-    # A worker that dies begins again, and with it what it was given.
+    # A worker that dies starts over, and so do the parts it was given.
     options = {"max_restarts": -1, "max_task_retries": -1}
     tracer = ray.remote(num_cpus=workers.cores, num_gpus=workers.gpus, **options)(Tracer)
     pool = ActorPool([tracer.remote(work) for _ in range(min(workers.count, len(indices)))])
@@ -117,7 +117,7 @@ def _trace_parts(
 
 
 def _merge_parts(store: FolderStore, indices: Sequence[int]) -> Sums | None:
-    """The sums of all parts, merged as a tree; None where no part has a sentence."""
+    """The sums of all parts, merged as a tree; None if no part has a sentence."""
     import ray
 
     if not indices:
@@ -132,7 +132,7 @@ def _merge_parts(store: FolderStore, indices: Sequence[int]) -> Sums | None:
 
 
 def draw_parts(store: FolderStore, constants: HeadConstants, folder: Path) -> Iterator[None]:
-    """As `draw_here`, each part on a machine that has time."""
+    """Like `draw_here`, with each part on a machine that has time."""
     import ray
 
     draw, shared = ray.remote(num_cpus=1, max_retries=-1)(_draw), ray.put(constants)
@@ -149,7 +149,7 @@ def _draw(store: FolderStore, constants: HeadConstants, folder: Path, index: int
 
 @contextmanager
 def _own_errors() -> Iterator[None]:
-    """What went wrong in a worker is raised as if it were here: Ray puts pages around it."""
+    """Raise a worker's error as if it had happened here: Ray wraps it in pages of text."""
     from ray.exceptions import RayTaskError
 
     try:

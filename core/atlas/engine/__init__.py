@@ -1,6 +1,6 @@
 """One builder of atlases: texts to parts, parts to sums, sums to constants, parts to points.
 
-In memory, on disk and on many machines the same functions run, over different stores of parts.
+The same functions run in memory, on disk and on many machines, over different stores of parts.
 """
 
 from core.atlas.engine.build import (

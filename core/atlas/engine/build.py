@@ -1,4 +1,4 @@
-"""A corpus to an atlas: cut into parts, each traced into a store, of which the atlas is made."""
+"""From a corpus to an atlas: cut into parts, trace each into a store, build the atlas from it."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class MemoryStore:
         self.parts: dict[int, Shard | None] = {}
 
     def finished(self, index: int) -> bool:
-        """Whether the part is there, whole; one without a sentence is, too."""
+        """Whether the part is there and complete; a part without a sentence counts, too."""
         return index in self.parts
 
     def put(self, index: int, part: Shard | None) -> None:
-        """Keep a finished part, in the place of any other with its index."""
+        """Store a finished part, replacing any other with its index."""
         self.parts[index] = part
 
     def sums(self, index: int) -> Sums | None:
-        """Those of a finished part; None where it has no sentence."""
+        """The sums of a finished part; None if it has no sentence."""
         part = self.parts[index]
         return None if part is None else part.sums
 
@@ -45,11 +45,11 @@ def build_atlas(
     sentences: Sequence[str] = (),
     labels: Sequence[str] = (),
 ) -> Atlas:
-    """Every head's queries and keys over a corpus, projected, with what the projections keep.
+    """Every head's queries and keys over a corpus, projected, with the projections' faithfulness.
 
-    `traces` are those of ``trace_corpus``, or of ``trace_by_length`` with the place of each
-    sentence; the `sentences` traced are by default put together from their tokens; `labels` are the
-    reader's own, one per sentence. Raises `ValueError` when there is no trace.
+    `traces` are from ``trace_corpus``, or from ``trace_by_length`` with the number of each
+    sentence; by default the traced `sentences` are put together from their tokens; `labels` are
+    the reader's own, one per sentence. Raises `ValueError` if there is no trace.
     """
     store, builder = MemoryStore(), ShardBuilder()
     for index, item in enumerate(traces):
@@ -59,9 +59,9 @@ def build_atlas(
 
 
 def atlas_of(store: MemoryStore) -> Atlas:
-    """The atlas of all that a store has, whose vectors are moved out of it.
+    """The atlas of everything in a store, whose vectors are moved out of it.
 
-    Raises `ValueError` for a store without a sentence, or images of several sizes.
+    Raises `ValueError` for a store without a sentence, or with images of several sizes.
     """
     part = _join(store)
     images = join_images(list(part.patches.values())) if part.patches else None
@@ -80,7 +80,7 @@ def atlas_of(store: MemoryStore) -> Atlas:
 
 
 def _sampled(part: Shard, sentence: Ints) -> SampledVectors:
-    """The vectors of as many tokens as a layout takes at most; `sentence` is that of each token."""
+    """The vectors of as many tokens as a layout can use; `sentence` is that of each token."""
     _, tokens = tokens_within(sentence, ONE_HEAD_TOKENS)
     queries, kv_keys = part.vectors.queries, part.vectors.kv_keys
     if tokens.size < sentence.size:
@@ -89,7 +89,7 @@ def _sampled(part: Shard, sentence: Ints) -> SampledVectors:
 
 
 def _join(store: MemoryStore) -> Shard:
-    """All parts as one; those in the store are gone then."""
+    """All parts as one; they are removed from the store."""
     parts = [part for index in sorted(store.parts) if (part := store.parts[index]) is not None]
     store.parts.clear()
     if not parts:
@@ -98,23 +98,23 @@ def _join(store: MemoryStore) -> Shard:
 
 
 def sample_of(part: Shard, numbers: NDArray[np.int64]) -> VectorSample:
-    """Those of these sentences that a part has; nothing is copied where these are all."""
-    own, sentence = part.texts.numbers, part.texts.tokens.sentence
-    counts = np.bincount(np.searchsorted(own, sentence))
-    inside, vectors = np.isin(own, numbers), part.vectors
+    """The part's sentences among `numbers`; nothing is copied if that is all of the part."""
+    present, sentence = part.texts.numbers, part.texts.tokens.sentence
+    counts = np.bincount(np.searchsorted(present, sentence))
+    inside, vectors = np.isin(present, numbers), part.vectors
     if inside.all():
-        return VectorSample(own, counts, part.masks, vectors.of_head)
+        return VectorSample(present, counts, part.masks, vectors.of_head)
     tokens = np.flatnonzero(np.isin(sentence, numbers))
 
     def of_head(layer: int, head: int) -> tuple[Floats, Floats]:
         queries, keys = vectors.of_head(layer, head)
         return queries[tokens], keys[tokens]
 
-    return VectorSample(own[inside], counts[inside], part.masks, of_head)
+    return VectorSample(present[inside], counts[inside], part.masks, of_head)
 
 
 class Row(NamedTuple):
-    """A sentence of a corpus: its number, how many tokens it has, its text and its label."""
+    """A sentence of a corpus: its number, its token count, its text and its label."""
 
     number: int
     tokens: int
@@ -124,7 +124,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Chunk:
-    """What a part is made of: its own number, and consecutive sentences of a corpus."""
+    """What a part is made from: its own number, and consecutive sentences of a corpus."""
 
     index: int
     rows: tuple[Row, ...]
@@ -136,23 +136,23 @@ def walk(
     store: MemoryStore | FolderStore,
     on_progress: Callable[[int], object] = lambda _: None,
 ) -> Sums | None:
-    """Trace every part that the store has not finished; the sums of all, None without a sentence.
+    """Trace every part that is unfinished; returns the sums of all, None without a sentence.
 
     Parameters
     ----------
     traces_of : the traces of the chunk's sentences, in any order, each with its number.
-    on_progress : called after each sentence, or finished part, with how many tokens it has. It may
+    on_progress : called after each sentence, or finished part, with its token count. It may
         raise an exception to stop: the store keeps the finished parts.
     """
     total: Sums | None = None
     for chunk in chunks:
         if store.finished(chunk.index):
-            own = store.sums(chunk.index)
-            on_progress(0 if own is None else own.tokens)
+            part_sums = store.sums(chunk.index)
+            on_progress(0 if part_sums is None else part_sums.tokens)
         else:
-            own = _trace(chunk, traces_of, store, on_progress)
-        if own is not None:  # merged now: the sums of all parts would not fit into memory
-            total = own if total is None else merge([total, own])
+            part_sums = _trace(chunk, traces_of, store, on_progress)
+        if part_sums is not None:  # merged at once: the sums of all parts would not fit into memory
+            total = part_sums if total is None else merge([total, part_sums])
     return total
 
 
@@ -175,17 +175,17 @@ def _trace(
 
 
 def chunks_of(rows: Iterable[Row], part_tokens: int) -> Iterator[Chunk]:
-    """Cut a corpus into parts of at most so many tokens, but of one sentence at least.
+    """Cut a corpus into parts of at most `part_tokens` tokens, but at least one sentence.
 
-    `rows` are ascending by number, and are read as they are asked for: a part depends on its own
-    sentences and on where the one before it ended, and on nothing that comes later.
+    `rows` are ascending by number, and read only when needed: a part depends on its own
+    sentences and on where the previous one ended, not on anything later.
     """
-    index, own, size = 0, list[Row](), 0
+    index, current, size = 0, list[Row](), 0
     for row in rows:
-        if own and size + row.tokens > part_tokens:
-            yield Chunk(index, tuple(own))
-            index, own, size = index + 1, [], 0
-        own.append(row)
+        if current and size + row.tokens > part_tokens:
+            yield Chunk(index, tuple(current))
+            index, current, size = index + 1, [], 0
+        current.append(row)
         size += row.tokens
-    if own:
-        yield Chunk(index, tuple(own))
+    if current:
+        yield Chunk(index, tuple(current))

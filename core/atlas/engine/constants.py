@@ -1,4 +1,4 @@
-"""What is chosen and measured of every head once all parts are summed, and the points by it."""
+"""What is chosen and measured for each head once all parts are summed, and the resulting points."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from core.atlas.engine.sums import Sums, VectorSample
 from core.atlas.points import Plane, find_planes, place
 from core.vocabulary import STAGES, Stage
 
-SCALING_PAIRS = 16_384  # of a head, to choose its c: r within 0.015
+SCALING_PAIRS = 16_384  # per head, to choose its c: r within 0.015
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeadConstants:
-    """Of every head: where its vectors are put, and what is measured on the sample of pairs.
+    """For every head: where its vectors go, and what is measured on the sample of pairs.
 
-    But for `all_planes`, layer after layer, as in :class:`core.atlas.data.Atlas`.
+    Except for `all_planes`, layer by layer, as in :class:`core.atlas.data.Atlas`.
     """
 
     all_planes: tuple[Mapping[Stage, Plane], ...]
@@ -52,9 +52,9 @@ class HeadConstants:
 def assemble(
     sums: Sums, constants: HeadConstants, texts: CorpusTexts, part: ProjectedPart
 ) -> Atlas:
-    """The atlas of these sentences of a corpus, numbered anew, with the figures of all of it."""
+    """The atlas of these sentences of a corpus, renumbered, with figures of the whole corpus."""
     places = np.searchsorted(texts.numbers, texts.tokens.sentence).astype(np.int32)
-    # Characters are said only where some were cut, sizes of the corpus where this is a sample.
+    # Cut characters are only given if there are any, corpus sizes only if this is a sample.
     characters = {"characters_cut": sums.cut_characters} if sums.cut_characters else {}
     whole = dict(zip(SAMPLED, (sums.tokens, sums.sentences), strict=True))
     sampled = whole if sums.sentences > len(texts.sentences) else {}
@@ -83,8 +83,8 @@ def project_part(
 ) -> ProjectedPart:
     """Where queries and keys of some sentences lie in the pictures of all heads.
 
-    `vectors_of` gives those of a (layer, head), float64 (token, dim) each; heads are asked for one
-    by one.
+    `vectors_of` returns those of a (layer, head), float64 (token, dim) each; it is called for one
+    head at a time.
     """
     shape = (*constants.c.shape, 2 * len(tokens))
     points = {stage: np.empty((*shape, DIMENSIONS), dtype=np.float32) for stage in STAGES}
@@ -98,7 +98,7 @@ def project_part(
 
 
 class _Head(NamedTuple):
-    """One head, and what its plane keeps at each stage."""
+    """One head, and how faithful its plane is at each stage."""
 
     planes: dict[Stage, Plane]
     c: float
@@ -109,8 +109,8 @@ class _Head(NamedTuple):
 def find_constants(sums: Sums, sample: VectorSample) -> HeadConstants:
     """The constants of every head of a model, on all processors.
 
-    Centroids and components are of all tokens that were summed; c and faithfulness of the sample's
-    pairs.
+    Centroids and components are over all summed tokens; c and faithfulness over the pairs of the
+    sample.
     """
     layers, heads, _ = sums.shape
     pairs = sample.pairs(causal=sums.causal)
@@ -125,7 +125,7 @@ def find_constants(sums: Sums, sample: VectorSample) -> HeadConstants:
 def _measure_head(
     sums: Sums, sample: VectorSample, pairs: CorpusPairs, head: tuple[int, int]
 ) -> _Head:
-    """Choose one head's constants, and measure what is kept of its attention."""
+    """Choose one head's constants, and measure how faithful its planes are."""
     queries, keys = sample.of_head(*head)
     layer, kv_head = head[0], head[1] * sums.keys.mean.shape[1] // sums.queries.mean.shape[1]
     means = sums.queries.mean[head], sums.keys.mean[layer, kv_head]
@@ -134,15 +134,15 @@ def _measure_head(
         sums.keys.scatter[layer, kv_head] / sums.keys.count,
     )
     target = pairs.target(queries, keys, head, sums.rules[layer])
-    chosen = sample_indices(target.values.size, SCALING_PAIRS)  # for c; the rest is of all pairs
+    chosen = sample_indices(target.values.size, SCALING_PAIRS)  # for c; the rest uses all pairs
     table = pair_table(queries, keys + (means[0] - means[1]), target, chosen)
     curve = correlations(table, C_VALUES, "euclidean", "pearson").values
     c = best_c(table, "euclidean", "pearson", curve)
     planes = find_planes(means, covariances, c)
     kept = {}
     for stage, points in place(queries, keys, planes).items():
-        own, others = np.split(points[:, :2].astype(np.float64), 2)
-        kept[stage] = pairs.faithfulness(own, others, head, target)
+        query_points, key_points = np.split(points[:, :2].astype(np.float64), 2)
+        kept[stage] = pairs.faithfulness(query_points, key_points, head, target)
     return _Head(planes, c, kept, uniform_baseline(target.rows))
 
 
@@ -170,6 +170,6 @@ def _join(heads: Sequence[_Head], layers: int, pairs: CorpusPairs) -> HeadConsta
 
 
 def _by_layer(values: Sequence[Any], layers: int) -> NDArray[Any]:
-    """One value a head, in order, as (layer, head, ...)."""
+    """One value per head, in order, as (layer, head, ...)."""
     stacked = np.stack(values)
     return stacked.reshape(layers, -1, *stacked.shape[1:])

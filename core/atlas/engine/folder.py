@@ -1,8 +1,8 @@
-"""Parts of a corpus on disk, so that a kill loses one part at most, and memory holds one.
+"""Parts of a corpus on disk, so that a kill loses at most one part, and memory holds only one.
 
-A part is one safetensors file that gets its name once all of it is on disk; anything else is
-unfinished and is made again. Several writers may share a folder: the same part written twice is the
-same file. A manifest says which run the parts belong to.
+A part is one safetensors file that gets its name once it is completely on disk; anything else is
+unfinished and is made again. Several writers may share a folder: a part that is written twice is
+the same file. A manifest says which run the parts belong to.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Dtype = Literal["float32", "float16"]
 FORMAT = 5  # of the parts; 5: records
 _MANIFEST = "run.json"
 _PART = "part-{:05}.safetensors"
-_OWN = re.compile(  # what this project writes there: parts, and a cluster's texts of them
+_OWN = re.compile(  # what we write there: parts, and a cluster's texts for them
     r"(run\.json|part-\d{5,}\.(safetensors|texts\.json))(\.[0-9a-f]+\.writing)?"
 )
 _MAX_SHOWN = 60  # characters of a difference between two runs
@@ -42,20 +42,20 @@ class ShardsError(ValueError):
 
 
 class ForeignFileError(ValueError):
-    """A folder to be filled or removed has a file that is not ours; the message names it."""
+    """A folder to be filled or removed contains a file that is not ours; the message names it."""
 
 
 @dataclass(frozen=True, eq=False)
 class PartFile:
-    """What a part's file holds: nothing where it has no sentence."""
+    """What a part's file holds: nothing if the part has no sentence."""
 
     shard: Shard | None = None
 
 
 class FolderStore:
-    """The parts in a folder, as :class:`core.atlas.engine.build.MemoryStore` has them in memory.
+    """The parts in a folder; :class:`core.atlas.engine.build.MemoryStore` has them in memory.
 
-    `dtype` is that of the vectors on disk: "float16" takes half the room and keeps three digits.
+    `dtype` is that of the vectors on disk: "float16" takes half the space and keeps three digits.
     """
 
     def __init__(self, folder: Path, dtype: Dtype = "float32") -> None:
@@ -68,11 +68,11 @@ class FolderStore:
 
     @property
     def indices(self) -> list[int]:
-        """Of the parts that are there, ascending."""
+        """The indices of the parts that are there, ascending."""
         return sorted(int(path.stem[5:]) for path in self.folder.glob("part-*.safetensors"))
 
     def finished(self, index: int) -> bool:
-        """Whether the part is there, whole: a file that was cut short is none."""
+        """Whether the part is there and complete: a truncated file does not count."""
         try:
             with safe_open(self.path(index), "np"):
                 return True
@@ -80,7 +80,7 @@ class FolderStore:
             return False
 
     def put(self, index: int, part: Shard | None) -> None:
-        """Write a part, whole or not at all (`OSError`), in the place of any other of its index.
+        """Write a part, whole or not at all (`OSError`), replacing any other with its index.
 
         Raises `RecordError` for vectors beyond float16, `ValueError` for images.
         """
@@ -92,25 +92,25 @@ class FolderStore:
         write_record(PartFile(part), self.path(index), math.inf, OWN_HEADER)
 
     def sums(self, index: int) -> Sums | None:
-        """Those of a finished part; None where it has no sentence."""
+        """The sums of a finished part; None if it has no sentence."""
         sums: Sums | None = self._field(index, "sums")
         return sums
 
     def texts(self, numbers: NDArray[np.int64] | None = None) -> Iterator[CorpusTexts]:
-        """Tokens and texts of the parts, or of these sentences alone, one part after the other."""
+        """Tokens and texts of all parts, or only of these sentences, one part after the other."""
         for index in self.indices:
-            own = self._field(index, "texts.tokens.sentence")
-            if own is not None and (numbers is None or np.isin(own, numbers).any()):
+            sentence = self._field(index, "texts.tokens.sentence")
+            if sentence is not None and (numbers is None or np.isin(sentence, numbers).any()):
                 texts: CorpusTexts = self._field(index, "texts")
                 yield texts if numbers is None else texts.which(numbers)
 
     def part(self, index: int) -> Shard | None:
-        """A finished part, in memory; None where it has no sentence."""
+        """A finished part, in memory; None if it has no sentence."""
         part: Shard | None = read_field(PartFile, self.path(index), "shard")
         return part
 
     def sample(self, numbers: NDArray[np.int64]) -> VectorSample:
-        """Those of these sentences (ascending) that are here; vectors stay on disk till asked."""
+        """The sentences in `numbers` (ascending) that are here; vectors stay on disk until used."""
         found: list[NDArray[np.int64]] = []
         lengths: list[NDArray[np.int64]] = []
         masks: dict[int, Masks] = {}
@@ -120,11 +120,11 @@ class FolderStore:
             if sentence is None or not (inside := np.isin(sentence, numbers)).any():
                 continue
             places.append((self.path(index), np.flatnonzero(inside)))
-            own, counts = np.unique(sentence[inside], return_counts=True)
-            found.append(own.astype(np.int64))
+            present, counts = np.unique(sentence[inside], return_counts=True)
+            found.append(present.astype(np.int64))
             lengths.append(counts)
             unusual = self._field(index, "masks")
-            masks |= {number: unusual[number] for number in own.tolist() if number in unusual}
+            masks |= {number: unusual[number] for number in present.tolist() if number in unusual}
 
         def of_head(layer: int, head: int) -> tuple[Floats, Floats]:
             parts = [_vectors_of(path, layer, head, tokens) for path, tokens in places]
@@ -148,35 +148,35 @@ def _halved(vectors: CorpusVectors) -> CorpusVectors:
 def _vectors_of(
     path: Path, layer: int, head: int, tokens: NDArray[np.intp]
 ) -> tuple[Floats, Floats]:
-    """Queries and keys of one head at these places in a part, float64 (token, dim) each."""
+    """Queries and keys of one head at these positions in a part, float64 (token, dim) each."""
     with safe_open(path, "np") as file:
         queries, keys = (file.get_slice(f"shard.vectors.{name}") for name in ("queries", "kv_keys"))
         kv_head = head * keys.get_shape()[1] // queries.get_shape()[1]
         first, end = int(tokens[0]), int(tokens[-1]) + 1
-        own = queries[layer, head, first:end], keys[layer, kv_head, first:end]
-    return own[0][tokens - first].astype(np.float64), own[1][tokens - first].astype(np.float64)
+        pair = queries[layer, head, first:end], keys[layer, kv_head, first:end]
+    return pair[0][tokens - first].astype(np.float64), pair[1][tokens - first].astype(np.float64)
 
 
 def open_folder(folder: Path, run: Run) -> None:
-    """Create a run's folder, or raise `ShardsError` if the parts in it belong to another.
+    """Create a run's folder, or raise `ShardsError` if the parts in it belong to another run.
 
     `ForeignFileError` if there is anything else in it.
 
     What other writers left unfinished is removed: only one process may open a folder at a time.
     """
     folder.mkdir(exist_ok=True)
-    own = _own_files(folder, _OWN, "parts of an atlas")
-    wanted = {"format": FORMAT, **run}
+    files = _own_files(folder, _OWN, "parts of an atlas")
+    expected = {"format": FORMAT, **run}
     manifest = folder / _MANIFEST
     if not manifest.exists():
-        if any(not path.name.startswith(_MANIFEST) for path in own):
+        if any(not path.name.startswith(_MANIFEST) for path in files):
             raise ShardsError(f"{folder} holds parts of an unknown run.")
-        write_whole(manifest, json.dumps(wanted).encode())
+        write_whole(manifest, json.dumps(expected).encode())
         return
     stored = _read_manifest(manifest)
-    differing = next((key for key in wanted if stored.get(key) != wanted[key]), None)
+    differing = next((key for key in expected if stored.get(key) != expected[key]), None)
     if differing is not None:
-        was, now = (str(each.get(differing))[:_MAX_SHOWN] for each in (stored, wanted))
+        was, now = (str(each.get(differing))[:_MAX_SHOWN] for each in (stored, expected))
         long = max(len(was), len(now)) == _MAX_SHOWN
         change = "differ" if long else f"was {was!r} and is {now!r}"
         raise ShardsError(f"{folder} holds parts of another run: {differing} {change}.")
@@ -185,7 +185,7 @@ def open_folder(folder: Path, run: Run) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove the parts of any run; `ForeignFileError` for what is no folder of them."""
+    """Remove the parts of any run; `ForeignFileError` if the folder holds anything else."""
 
     def is_ours(manifest: Path) -> bool:
         return {"format", "model"}.issubset(_read_manifest(manifest))
@@ -200,10 +200,10 @@ def remove_own(
     manifest: str,
     is_ours: Callable[[Path], bool],
 ) -> None:
-    """Remove a folder in which all files have names of our `own`; `what` they are, in words.
+    """Remove a folder in which all files have names of our `own`; `what` names them in words.
 
-    Raises `ForeignFileError`, and removes nothing, where there is anything else, or the `manifest`
-    is not ours. An unfinished folder, or one of unfinished files, has none.
+    Raises `ForeignFileError`, and removes nothing, if there is anything else, or the `manifest`
+    is not ours. A folder that is unfinished, or has only unfinished files, has no manifest.
     """
     if not folder.exists():
         return
@@ -220,7 +220,7 @@ def remove_own(
 
 
 def _read_manifest(path: Path) -> Mapping[str, object]:
-    """Its fields; none where it is missing or no JSON object."""
+    """The manifest's fields; none if it is missing or not a JSON object."""
     try:
         stored = json.loads(path.read_text("utf-8"))
     except (FileNotFoundError, ValueError):

@@ -28,19 +28,19 @@ from core.atlas.engine.sums import Moments, Sums, first_candidates, merge, momen
 from core.model.trace import Patches, Token, Trace
 
 ShardTexts = Sequence[str] | Mapping[int, str]
-_FREE_EVERY = 2**24  # bytes of sentences' vectors, after which memory goes back to the system
+_FREE_EVERY = 2**24  # bytes of vectors, after which memory is returned to the system
 
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """Some sentences of a corpus; their texts end where the model stopped to read.
+    """Some sentences of a corpus; each text ends where the model stopped reading.
 
     Attributes
     ----------
     index : the part's own number.
     texts : its sentences and their tokens.
     vectors : queries and keys of the tokens.
-    masks : of the sentences with unusual ones, by number.
+    masks : of the sentences with unusual masks, by number.
     patches : of images, by number.
     sums : over all of its tokens.
     """
@@ -57,14 +57,14 @@ class _Kept(NamedTuple):
     """What is kept of one trace."""
 
     tokens: tuple[Token, ...]
-    masks: Masks | None  # where they are not the usual
+    masks: Masks | None  # if they are unusual
     patches: Patches | None
     dropped: int
     cut_characters: int
 
 
 class ShardBuilder:
-    """A part that is being traced, sentence after sentence in any order."""
+    """A part that is being traced, its sentences in any order."""
 
     def __init__(self, index: int = 0) -> None:
         self.index = index
@@ -94,7 +94,7 @@ class ShardBuilder:
         self.count += len(trace.tokens)
 
     def finish(self, texts: ShardTexts = (), labels: ShardTexts = ()) -> Shard | None:
-        """The part; its vectors are moved out of the builder. None where there is no sentence."""
+        """The part; its vectors are moved out of the builder. None if there is no sentence."""
         if not self._kept:
             return None
         numbers = sorted(self._kept)
@@ -140,9 +140,9 @@ class ShardBuilder:
 def _read_texts(
     tokens: CorpusTokens, given: Sequence[str], *, whole: bool
 ) -> tuple[tuple[str, ...], CorpusTokens]:
-    """One text a sentence, numbered from 0, and the tokens with their spans in it.
+    """One text per sentence, numbered from 0, and the tokens with their spans in it.
 
-    The `given` ones end with the last token that the model read, unless they are wanted `whole`.
+    Each of the `given` texts ends with the last token that the model read, unless `whole`.
     """
     if not given:
         return _from_tokens(tokens)
@@ -173,7 +173,7 @@ def _from_tokens(tokens: CorpusTokens) -> tuple[tuple[str, ...], CorpusTokens]:
 
 
 def join_shards(parts: list[Shard]) -> Shard:
-    """Several parts as one, in order; the list is emptied, so that no vector is held twice."""
+    """Several parts as one, in order; the list is emptied so that no vector is held twice."""
     texts = join_texts([part.texts for part in parts])
     masks: dict[int, Masks] = {}
     patches: dict[int, Patches] = {}
@@ -195,15 +195,15 @@ def join_shards(parts: list[Shard]) -> Shard:
 
 @dataclass(frozen=True, eq=False)
 class JoinedVectors(CorpusVectors):
-    """In temporary files where there is room: memory that has been read is given back."""
+    """Vectors in temporary files, if there is room: memory is returned once it is read."""
 
     memory: tuple[mmap.mmap, mmap.mmap]
 
     def of_head(self, layer: int, head: int) -> tuple[Floats, Floats]:
-        """As those of any."""
-        both = super().of_head(layer, head)
+        """As in the base class."""
+        vectors = super().of_head(layer, head)
         self.give_back()
-        return both
+        return vectors
 
     def give_back(self) -> None:
         """Leave the vectors to their files until they are read again."""
@@ -213,17 +213,17 @@ class JoinedVectors(CorpusVectors):
 
 
 def join_vectors(parts: list[CorpusVectors]) -> JoinedVectors:
-    """Side by side along the tokens; the list is emptied, so that nothing is held twice.
+    """Joined along the tokens; the list is emptied so that nothing is held twice.
 
-    Nor do they get NumPy's huge pages, of which the first few texts would fill all.
+    They do not get NumPy's huge pages either, which the first few texts would fill completely.
     """
     shapes = [(each.queries.shape, each.kv_keys.shape) for each in parts]
     total = sum(queries[2] for queries, _ in shapes)
     whole = [(layers, heads, total, dim) for layers, heads, _, dim in shapes[0]]
-    held, held_keys = (_in_a_file(4 * math.prod(shape)) for shape in whole)
-    queries = np.ndarray(whole[0], np.float32, held)
-    kv_keys = np.ndarray(whole[1], np.float32, held_keys)
-    joined = JoinedVectors(queries, kv_keys, (held, held_keys))
+    buffer, key_buffer = (_in_a_file(4 * math.prod(shape)) for shape in whole)
+    queries = np.ndarray(whole[0], np.float32, buffer)
+    kv_keys = np.ndarray(whole[1], np.float32, key_buffer)
+    joined = JoinedVectors(queries, kv_keys, (buffer, key_buffer))
     end = freed = 0
     parts.reverse()
     while parts:
@@ -236,7 +236,7 @@ def join_vectors(parts: list[CorpusVectors]) -> JoinedVectors:
         if freed > _FREE_EVERY:
             freed = 0
             joined.give_back()
-            with contextlib.suppress(OSError, AttributeError, TypeError):  # glibc alone hoards
+            with contextlib.suppress(OSError, AttributeError, TypeError):  # only glibc hoards
                 ctypes.CDLL(None).malloc_trim(0)
     for array in (queries, kv_keys):
         array.setflags(write=False)
@@ -244,8 +244,8 @@ def join_vectors(parts: list[CorpusVectors]) -> JoinedVectors:
 
 
 def _in_a_file(size: int) -> mmap.mmap:
-    """Memory that the system may write to a temporary file; plain memory where there is no room."""
+    """Memory that the system may move to a temporary file; plain memory if there is no room."""
     with contextlib.suppress(OSError, AttributeError), tempfile.TemporaryFile() as file:
-        os.posix_fallocate(file.fileno(), 0, size)  # else a full disk would end the process later
+        os.posix_fallocate(file.fileno(), 0, size)  # or a full disk would end the process later
         return mmap.mmap(file.fileno(), size)
     return mmap.mmap(-1, size)

@@ -1,4 +1,4 @@
-"""What grows with a model and not with a corpus: sums over tokens, which merge in any order."""
+"""Sums over tokens, which grow with the model but not with the corpus, and merge in any order."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from core.atlas.data import Masks
 from core.atlas.priority import take_within_budget
 from core.model.trace import Array, Layer
 
-SAMPLE_TOKENS = 5_000  # of the sample that a page draws of a large atlas
+SAMPLE_TOKENS = 5_000  # in the sample that a page draws of a large atlas
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Of the vectors of every head: count, mean (layer, head, dim) and centred scatter.
+    """Moments of the vectors of every head: count, mean (layer, head, dim) and centred scatter.
 
     The scatter is the sum of x x^T over vectors less their mean, float64 (layer, head, dim, dim).
     """
@@ -40,16 +40,16 @@ class Candidates:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """All that is summed over the tokens of a part, or of a whole corpus."""
+    """Everything summed over the tokens of a part, or of a whole corpus."""
 
     model: str
     causal: bool
     rules: tuple[Layer, ...]  # how each layer scales and caps its scores, without a mask
     layer_numbers: tuple[int, ...]  # as people read them
-    depth: int  # of the model, in layers
+    depth: int  # number of layers of the model
     tokens: int
     sentences: int
-    dropped: int  # tokens that were cut
+    dropped: int  # tokens that were cut off
     cut_characters: int
     queries: Moments
     keys: Moments  # of key-value heads
@@ -68,17 +68,17 @@ def moments_of(vectors: Array) -> Moments:
     mean, scatter = np.empty((layers, heads, dim)), np.empty((layers, heads, dim, dim))
 
     def add(head: tuple[int, ...]) -> None:
-        own = vectors[head].astype(np.float64)
-        mean[head] = own.mean(axis=0)
-        own -= mean[head]
-        scatter[head] = own.T @ own
+        rows = vectors[head].astype(np.float64)
+        mean[head] = rows.mean(axis=0)
+        rows -= mean[head]
+        scatter[head] = rows.T @ rows
 
     in_threads(add, np.ndindex(layers, heads))
     return Moments(count, mean, scatter)
 
 
 def add_moments(one: Moments, other: Moments) -> Moments:
-    """Of the vectors of both, without the loss of a difference of sums (Chan et al. 1979)."""
+    """The moments of both together, without subtracting large sums (Chan et al. 1979)."""
     count = one.count + other.count
     step = other.mean - one.mean
     between = step[..., :, None] * step[..., None, :] * (one.count * other.count / count)
@@ -88,7 +88,7 @@ def add_moments(one: Moments, other: Moments) -> Moments:
 
 
 def first_candidates(numbers: NDArray[np.int64], lengths: NDArray[np.int64]) -> Candidates:
-    """Those that a sample of pairs, or of tokens, can be made of."""
+    """The sentences that may be in a sample of pairs or of tokens."""
     chosen = max(
         take_within_budget(numbers, lengths**2, MAX_PAIRS),
         take_within_budget(numbers, lengths, SAMPLE_TOKENS),
@@ -98,9 +98,9 @@ def first_candidates(numbers: NDArray[np.int64], lengths: NDArray[np.int64]) -> 
 
 
 def merge(parts: Iterable[Sums]) -> Sums:
-    """The sums of all parts together; associative, and the same in any order within rounding.
+    """The sums of all parts together; associative, and independent of order within rounding.
 
-    Raises `ValueError` when there is none, or when they are of different models.
+    Raises `ValueError` if there are none, or if they are of different models.
     """
     remaining = iter(parts)
     first = next(remaining, None)
@@ -134,7 +134,7 @@ class VectorSample:
     Attributes
     ----------
     numbers, lengths : of the sentences, ascending by number, (sentence,).
-    masks : the unusual ones, by the sentence's number.
+    masks : the unusual ones, by sentence number.
     of_head : queries and keys of a (layer, head), float64 (token of the sample, dim) each.
     """
 
@@ -144,19 +144,19 @@ class VectorSample:
     of_head: Callable[[int, int], tuple[Floats, Floats]]
 
     def pairs(self, *, causal: bool) -> CorpusPairs:
-        """The pairs that count; tokens are those of the sample."""
+        """The counted pairs, with tokens as indices into the sample."""
         of_place = {place: self.masks.get(int(n)) for place, n in enumerate(self.numbers)}
         places = np.arange(self.numbers.size)
         return CorpusPairs(blocks_of(self.lengths, places, of_place.get, causal))
 
 
 def sampled_numbers(candidates: Candidates) -> NDArray[np.int64]:
-    """The sentences with up to `MAX_PAIRS` pairs that come first in the fixed order, ascending."""
+    """The sentences that come first in the fixed order, up to `MAX_PAIRS` pairs, ascending."""
     chosen = take_within_budget(candidates.numbers, candidates.lengths**2, MAX_PAIRS)
     return np.sort(candidates.numbers[chosen])
 
 
 def shown_numbers(candidates: Candidates) -> NDArray[np.int64]:
-    """The sentences of about `SAMPLE_TOKENS` tokens that come first, ascending."""
+    """The sentences that come first, about `SAMPLE_TOKENS` tokens, ascending."""
     chosen = take_within_budget(candidates.numbers, candidates.lengths, SAMPLE_TOKENS)
     return np.sort(candidates.numbers[chosen])
