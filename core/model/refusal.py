@@ -110,7 +110,7 @@ def _is_panic(error: BaseException) -> bool:
 
 
 def _release_frames(error: BaseException) -> None:
-    """Free the frames of an error and of those that caused it."""
+    """Free the frames of an error and of the errors that caused it."""
     cause: BaseException | None = error
     while cause is not None:  # links are cut on the way, so a circle ends too
         cause.__traceback__ = None
