@@ -73,7 +73,7 @@ def _ordinary_ids(model: LoadedModel) -> list[int]:
 
 
 def _tokens(model: LoadedModel, ids: list[int], before: int, after: int) -> tuple[Token, ...]:
-    """The tokens of a sequence, each a word by itself, between so many special ones."""
+    """The tokens of a sequence, each a word by itself, with special ones before and after."""
     with model.tokenizer_lock:
         tokens = describe_ids(model.tokenizer, ids)
     own = range(before, len(ids) - after)
