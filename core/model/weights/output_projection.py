@@ -30,8 +30,8 @@ def output_projections(
 ) -> tuple[torch.Tensor, ...] | None:
     """W_O of every layer by head, (head, dim, width) each: views of the model's own weights.
 
-    `attention_type` is the model's first unless it is given. None where what heads give meets
-    something else first, such as a gate.
+    `attention_type` defaults to the model's first. None where something else, such as a gate, comes
+    between heads and W_O.
     """
     weights = layer_weights(model, "o", attention_type)
     heads = model.heads if attention_type is None else model.attention[attention_type].heads

@@ -1,4 +1,4 @@
-"""What a model is made of: its stacks, their q, k, v and o projections, what PyTorch prints."""
+"""A model's parts: its stacks, their q, k, v and o projections, and what PyTorch prints."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Positions:
     ----------
     way : "learned" or "fixed" vectors are added to the embeddings; "relative" distances change the
         scores; "rotary" angles turn queries and keys.
-    rows : of the table of vectors, or of the distances told apart; None where there is no table.
+    rows : rows of the table of vectors or distances; None where there is no table.
     """
 
     way: Literal["learned", "fixed", "relative", "rotary"]
@@ -60,12 +60,12 @@ class Attention:
 
 @dataclass(frozen=True)
 class Stack:
-    """Layers of one form, one on the other.
+    """Layers of the same form, one on top of another.
 
     Attributes
     ----------
     layers : how many, as the network counts them where it does.
-    attention : of a layer, in the order of use: a decoder that attends to an encoder has two.
+    attention : per layer, in order of use: a decoder that attends to an encoder has two kinds.
     mlp_width : width inside the feed-forward part; None if the settings do not name it.
     positions : None where they are not known.
     """
@@ -78,7 +78,7 @@ class Stack:
 
 @dataclass(frozen=True)
 class Structure:
-    """The parts of a model that attention goes through.
+    """The parts of a model that matter for attention.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ def _attention(model: LoadedModel, attention_type: AttentionType) -> Attention:
 
 
 def _positions_of(part: torch.nn.Module) -> Positions | None:
-    """What the names of the modules say."""
+    """How positions are encoded, judging by the names of the modules."""
     for path, module in part.named_modules():
         name, rows = path.rpartition(".")[2], getattr(module, "num_embeddings", None)
         if name == "relative_attention_bias":
