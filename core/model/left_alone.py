@@ -19,7 +19,7 @@ _TABLES = ("_parameters", "_buffers", "_modules")  # where a module keeps what i
 
 
 class ModuleStates:
-    """What stands in the modules of a network: plain attributes, buffers and parts, by identity.
+    """The state of a network's modules: plain attributes, buffers and parts, by identity.
 
     What a pass adds, such as the mark that hooks are installed, is left there.
     """
@@ -56,9 +56,9 @@ def left_alone(network: torch.nn.Module, lock: threading.RLock | None) -> Iterat
 
 
 def _state_of(module: torch.nn.Module) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    own = module.__dict__
-    plain = {name: value for name, value in own.items() if name not in _TABLES}
-    return plain, [dict(own[name]) for name in _TABLES]
+    state = module.__dict__
+    plain = {name: value for name, value in state.items() if name not in _TABLES}
+    return plain, [dict(state[name]) for name in _TABLES]
 
 
 def _are_same(before: dict[str, Any], after: dict[str, Any]) -> bool:

@@ -88,11 +88,11 @@ class Recorder:
         self.count += 1
         if not self.keeps and self.check is None:
             return
-        made = call()
+        record = call()
         if self.keeps:
-            self.calls.append(made)
+            self.calls.append(record)
         if self.check is not None:
-            self.check(made, output, weights)
+            self.check(record, output, weights)
 
 
 _recorder: ContextVar[Recorder | None] = ContextVar("headscope_recorder", default=None)

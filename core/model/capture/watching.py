@@ -96,8 +96,8 @@ class AttentionTracer(TorchFunctionMode):
         super().__exit__(*error)
 
     def _origin(self, args: Sequence[Any]) -> _Product | _Weights | None:
-        for each in args:
-            if isinstance(each, torch.Tensor) and (seen := self._seen.get(id(each))) is not None:
+        for arg in args:
+            if isinstance(arg, torch.Tensor) and (seen := self._seen.get(id(arg))) is not None:
                 return seen[1]
         return None
 
@@ -249,8 +249,8 @@ class AttentionTracer(TorchFunctionMode):
 
 def _spread(tensor: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
     """The tensor with the scores' leading axes, repeated where heads share keys and values."""
-    heads, own = scores.shape[:2].numel(), tensor.shape[:-2].numel()
-    if own == heads:
+    heads, leading = scores.shape[:2].numel(), tensor.shape[:-2].numel()
+    if leading == heads:
         return tensor
     lead = math.prod(tensor.shape[:1])
     return tensor.reshape(lead, -1, *tensor.shape[-2:]).expand(
@@ -298,7 +298,7 @@ def _number(value: object) -> float | None:
 def _as_matrices(
     args: tuple[Any, ...], result: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None:
-    """The operands and the result of an einsum as those of a matmul."""
+    """The operands and the result of an einsum, arranged as for a matmul."""
     operands = args[1] if len(args) == 2 else args[1:]
     if len(operands) != 2:
         return None

@@ -126,7 +126,7 @@ def greedy_ids(
 def forced_first_words(model: LoadedModel, languages: Languages | None) -> dict[str, int]:
     """How an answer in a language begins, as an argument of `generate`.
 
-    The language follows the start token (NLLB, MBart-50), or stands in its place (MBart).
+    The language follows the start token (NLLB, MBart-50), or takes its place (MBart).
     """
     if languages is None or model.language_model is None:
         return {}

@@ -57,7 +57,7 @@ class Vision:
     ----------
     patch_size : side of a patch in pixels.
     image_size : (height, width) in pixels that images get unless another size is asked for.
-    processing : what is done to an image before the model gets it.
+    processing : how an image is prepared before the model gets it.
     has_cls : whether a [CLS] token comes first.
     distillation : whether a distillation token follows it (DeiT).
     registers : how many registers follow it (Darcet et al. 2024).
@@ -166,14 +166,14 @@ def image_tokens(vision: Vision, size: Size) -> tuple[Token, ...]:
     names = ["[CLS]"] * vision.has_cls + ["[DIST]"] * vision.distillation
     names += [f"[REG{number + 1}]" for number in range(vision.registers)]
     rows, columns = vision.grid(size)
-    own = [_token(name, place) for place, name in enumerate(names)]
+    special = [_token(name, place) for place, name in enumerate(names)]
     patches = [
         _token(name, vision.first + place, place, row, column)
         for place in range(rows * columns)
         for row, column in [divmod(place, columns)]
         for name in [f"r{row + 1}c{column + 1}"]
     ]
-    return (*own, *patches)
+    return (*special, *patches)
 
 
 def _token(name: str, position: int, word: int = -1, row: int = -1, column: int = -1) -> Token:
@@ -240,13 +240,13 @@ def vision_config(config: PreTrainedConfig) -> PreTrainedConfig:
         For networks that attend within windows (Swin, Hiera and the like), and where the settings
         describe no grid of patches.
     """
-    own: PreTrainedConfig = getattr(config, "vision_config", config)
-    if any(getattr(own, name, None) is not None for name in _WINDOWS):
-        raise UnsupportedModelError(f"{{name}} ({own.model_type}) {_WINDOWED}", PICK_VISION)
-    if hasattr(own, "mask_ratio"):  # a masked autoencoder hides patches; here it hides none
-        own.mask_ratio = 0.0
-    image_geometry(own)
-    return own
+    settings: PreTrainedConfig = getattr(config, "vision_config", config)
+    if any(getattr(settings, name, None) is not None for name in _WINDOWS):
+        raise UnsupportedModelError(f"{{name}} ({settings.model_type}) {_WINDOWED}", PICK_VISION)
+    if hasattr(settings, "mask_ratio"):  # a masked autoencoder hides patches; here it hides none
+        settings.mask_ratio = 0.0
+    image_geometry(settings)
+    return settings
 
 
 def _reads_images_alone(kind: str) -> bool:

@@ -39,11 +39,11 @@ class Intervention:
 
     def output(self, number: int, output: torch.Tensor) -> torch.Tensor:
         """The outputs of a layer, (batch, token, head, dim), with the replacements."""
-        own = [each for each in self.replaced if each.layer == number]
-        if not own:
+        replacements = [each for each in self.replaced if each.layer == number]
+        if not replacements:
             return output
         changed = output.clone()
-        for each in own:
+        for each in replacements:
             changed[each.row, :, each.head] = each.values
         return changed
 

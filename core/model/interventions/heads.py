@@ -190,8 +190,8 @@ def replacement_rows(
                 continue
             step = other[:, head] - outputs[:, head]  # (token, dim)
             turned = (step @ rotation for rotation in rotations)
-            for draw, each in enumerate((step, *turned)):
-                yield draw, Replacement(layer, head, outputs[:, head] + each)
+            for draw, shift in enumerate((step, *turned)):
+                yield draw, Replacement(layer, head, outputs[:, head] + shift)
 
 
 @lru_cache(maxsize=2)

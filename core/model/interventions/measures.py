@@ -77,10 +77,10 @@ def _token_of(tokenizer: PreTrainedTokenizerFast, word: str) -> int:
         ids = tokenizer(text, add_special_tokens=False).input_ids
         if len(ids) == 1 and ids[0] != tokenizer.unk_token_id:
             return int(ids[0])
-    named = tokenizer.get_vocab().get(word)
-    if named is None:
+    entry = tokenizer.get_vocab().get(word)
+    if entry is None:
         raise WrongInputError(
             f"{word[:80]!r} is not one token of this model's vocabulary.",
             "Name a shorter or more common word.",
         )
-    return int(named)
+    return int(entry)

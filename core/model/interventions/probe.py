@@ -211,8 +211,8 @@ def probe_of(
         return _of_class(model, item)
     if chosen == "sentence":
         return whole_probe(model, item)
-    named = None if words is None else tokens_of(model.tokenizer, words)
-    return _of_words(model, item, chosen, named)
+    word_ids = None if words is None else tokens_of(model.tokenizer, words)
+    return _of_words(model, item, chosen, word_ids)
 
 
 def whole_probe(model: LoadedModel, item: TextInput) -> Probe:

@@ -62,11 +62,11 @@ class Follower(ABC):
         self._layer = -1  # the last attention call
         self._joins = False  # whether the next matrix is W_O
         self._reads = False  # whether the network is done, and its head at work
-        self._kept: list[tuple[torch.Tensor, torch.Size]] = []  # and its input
-        self._beside: dict[int, list[Any]] = {}  # what experts gave besides, at the same places
+        self._kept: list[tuple[torch.Tensor, torch.Size]] = []  # outputs, shapes of their inputs
+        self._beside: dict[int, list[Any]] = {}  # experts' other outputs, at the same places
         self._at = 0
-        own = self._copied(network, base)
-        self._network = own if network is base else rewired(own, base, self._end)  # type: ignore[arg-type]
+        copied = self._copied(network, base)
+        self._network = copied if network is base else rewired(copied, base, self._end)  # type: ignore[arg-type]
 
     def begin(self, change: Intervention, copies: int) -> Any:  # noqa: ANN401 - a network
         """Call before each pass: returns a copy of the network to run, which shares its weights."""
@@ -91,18 +91,18 @@ class Follower(ABC):
         """A module's output in the recorded pass, repeated per copy; in that pass, computed."""
         states, place = _states(run), len(self._kept) if self.records else self._at
         if self.records:
-            made = run()
-            first, *self._beside[place] = made if isinstance(made, tuple) else (made,)
+            output = run()
+            first, *self._beside[place] = output if isinstance(output, tuple) else (output,)
             self._kept[place:] = [(first.detach().clone(), states.shape)]  # not what its parts gave
         else:
             first = self._again(states)
         return (first, *self._beside[place]) if self._beside[place] else first
 
     def _again(self, states: torch.Tensor) -> torch.Tensor:
-        made, shape = self._kept[self._at]
+        value, shape = self._kept[self._at]
         self._at += 1
         copies = len(states) // shape[0]  # 1 where the batch is not in the first axis
-        return made.repeat(copies, *[1] * (made.dim() - 1))  # networks add to them in place
+        return value.repeat(copies, *[1] * (value.dim() - 1))  # networks add to them in place
 
     def _copied(self, module: Any, base: torch.nn.Module) -> Any:  # noqa: ANN401 - a module
         """The module with its writers wrapped, for this object alone.
@@ -149,7 +149,7 @@ class SharedPrefix(Follower):
         length, *rest = self._kept[self._at][1]
         if _states(run).shape == (self.copies * length, *rest):
             return self.replay(run)
-        self._at += 1  # its batch is not in the first axis, as of tables of distances
+        self._at += 1  # its batch is not in the first axis, as in tables of distances
         return run()
 
 
@@ -166,12 +166,12 @@ class TruncateAfter(Follower):
 
     def write(self, module: torch.nn.Module, run: partial[Any], *, linear: bool) -> Any:  # noqa: ANN401, ARG002 - as of any
         """The module's output, or zero after the last layer."""
-        made = run()
+        output = run()
         if self._layer <= self._last or self._reads:
-            return made
-        if isinstance(made, tuple):
-            return (torch.zeros_like(made[0]), *made[1:])
-        return torch.zeros_like(made)
+            return output
+        if isinstance(output, tuple):
+            return (torch.zeros_like(output[0]), *output[1:])
+        return torch.zeros_like(output)
 
 
 class LinearReplay(Follower, TorchFunctionMode):
@@ -218,22 +218,22 @@ class LinearReplay(Follower, TorchFunctionMode):
         if name in _GATES or (name in _POWERS and _is_root(*args)):
             gate = self._keep(args[0], lambda: func(*args, **options))
             return gate.contiguous()  # networks view them
-        made = func(*args, **options)
+        result = func(*args, **options)
         if self._reads and name in _ACTIVATIONS:
             states = args[0]
-            return states * self._keep(states, lambda: torch.where(states == 0, 0, made / states))
+            return states * self._keep(states, lambda: torch.where(states == 0, 0, result / states))
         is_source = name in _SOURCES and self._layer < 0 and torch.is_grad_enabled()
-        return made.detach().requires_grad_() if is_source else made
+        return result.detach().requires_grad_() if is_source else result
 
     def write(self, module: torch.nn.Module, run: partial[Any], *, linear: bool) -> Any:  # noqa: ANN401 - what it gives
         """A linear map of the module's input, or its output in the recorded pass."""
         if linear:
             bias = getattr(module, "bias", None)
             return run() if bias is None else run() + (self._leaf("bias", bias) - bias)
-        made = self.replay(run)
+        output = self.replay(run)
         if not self.records:
-            return made
-        first, *rest = made if isinstance(made, tuple) else (made,)
+            return output
+        first, *rest = output if isinstance(output, tuple) else (output,)
         written = self._leaf("layer", first.detach().clone())
         return (written, *rest) if rest else written
 
@@ -249,22 +249,22 @@ class LinearReplay(Follower, TorchFunctionMode):
         axes = tuple(range(-len(shape), 0))
         if func is functional.layer_norm:
             states = states - states.mean(axes, keepdim=True)
-        least = torch.finfo(states.dtype).eps if eps is None else eps
+        epsilon = torch.finfo(states.dtype).eps if eps is None else eps
         scale = self._keep(
-            states, lambda: states.square().mean(axes, keepdim=True).add(least).rsqrt()
+            states, lambda: states.square().mean(axes, keepdim=True).add(epsilon).rsqrt()
         )
-        made = states * scale
+        result = states * scale
         if weight is not None:
-            made = made * weight
-        return made if bias is None else made + self._leaf("bias", bias)
+            result = result * weight
+        return result if bias is None else result + self._leaf("bias", bias)
 
     def _keep(self, states: torch.Tensor, compute: Callable[[], torch.Tensor]) -> torch.Tensor:
         """What `compute` gives in the recorded pass, reused in all others."""
         if not self.records:
             return self._again(states)
-        made = compute().detach()
-        self._kept.append((made, states.shape))
-        return made.clone()
+        value = compute().detach()
+        self._kept.append((value, states.shape))
+        return value.clone()
 
     def _leaf(self, kind: str, values: torch.Tensor) -> torch.Tensor:
         if not (self.records and torch.is_grad_enabled()):

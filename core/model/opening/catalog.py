@@ -1,4 +1,4 @@
-"""The catalogue: its models, and whether one of them is local, whole, and fits in memory."""
+"""The catalogue: its models, and whether one of them is local, complete, and fits in memory."""
 
 from __future__ import annotations
 

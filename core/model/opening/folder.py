@@ -71,7 +71,7 @@ class ModelFiles:
 
 
 def check_folder(folder: Path, modality: Modality | None = None) -> ModelFiles:
-    """Check a folder's files and where they lie.
+    """Check a folder's files and where they are.
 
     A vision model needs no tokenizer; `modality` is as for :func:`core.model.load`.
 

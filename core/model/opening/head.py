@@ -90,8 +90,8 @@ def _kinds(config: PreTrainedConfig, *, sees: bool) -> Iterator[tuple[Kind, Task
 
 def _lacks_pooler(whole: PreTrainedModel, weights: Mapping[str, torch.Tensor]) -> bool:
     """Whether text classification depends on a pooler that the files lack."""
-    own = (name for name, _ in whole.named_parameters() if "pooler" in name)
-    return whole.main_input_name == "input_ids" and not set(own) <= set(weights)
+    names = (name for name, _ in whole.named_parameters() if "pooler" in name)
+    return whole.main_input_name == "input_ids" and not set(names) <= set(weights)
 
 
 def _language_models(config: PreTrainedConfig) -> Iterator[tuple[Kind, Task]]:

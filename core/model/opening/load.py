@@ -258,8 +258,8 @@ def _heads(
     sees_later = any(np.triu(trace.attention(*each), 1).any() for each in np.ndindex(layers, heads))
     names = None
     if load_check.outputs is not None:
-        called = zip(load_check.outputs, load_check.order, strict=True)
-        names = tuple(name for name, own in called if own == attention_type)
+        calls = zip(load_check.outputs, load_check.order, strict=True)
+        names = tuple(name for name, kind in calls if kind == attention_type)
     return HeadInfo(
         layers=layers,
         heads=heads,

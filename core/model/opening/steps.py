@@ -128,8 +128,8 @@ def _steps(step: object, depth: int = 0) -> Iterator[ImportStep]:
     yield step
     for name in _INNER:
         inner = step.get(name)
-        for each in inner[: _MAX_STEPS + 1] if isinstance(inner, list) else ():
-            yield from _steps(each, depth + 1)
+        for nested in inner[: _MAX_STEPS + 1] if isinstance(inner, list) else ():
+            yield from _steps(nested, depth + 1)
 
 
 def _check_step(step: ImportStep, own: bool) -> None:
@@ -177,8 +177,8 @@ def scalars(value: object) -> Iterator[object]:
         yield from value
         value = list(value.values())
     if isinstance(value, list):
-        for each in value:
-            yield from scalars(each)
+        for item in value:
+            yield from scalars(item)
     else:
         yield value
 

@@ -1,6 +1,6 @@
 """Passes of a network at load, each attention call compared with what the network computed.
 
-:class:`Samples` know what is run: the texts of a tokenizer, or pictures.
+:class:`Samples` says what is run: the texts of a tokenizer, or pictures.
 """
 
 from __future__ import annotations

@@ -223,12 +223,12 @@ def base_of(whole: PreTrainedModel, empty: PreTrainedModel) -> PreTrainedModel |
         if type(part) is type(empty):
             return part
     for name, part in list(empty.named_children()):
-        own = getattr(whole, name, None)
-        if type(own) is not type(part):
+        counterpart = getattr(whole, name, None)
+        if type(counterpart) is not type(part):
             return None
-        setattr(empty, name, own)
-    rest = (*empty.parameters(), *empty.buffers())
-    return None if any(tensor.is_meta for tensor in rest) else empty
+        setattr(empty, name, counterpart)
+    tensors = (*empty.parameters(), *empty.buffers())
+    return None if any(tensor.is_meta for tensor in tensors) else empty
 
 
 def finish(network: PreTrainedModel) -> PreTrainedModel:

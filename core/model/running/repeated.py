@@ -76,8 +76,8 @@ def _tokens(model: LoadedModel, ids: list[int], before: int, after: int) -> tupl
     """The tokens of a sequence, each a word by itself, with special ones before and after."""
     with model.tokenizer_lock:
         tokens = describe_ids(model.tokenizer, ids)
-    own = range(before, len(ids) - after)
+    inner = range(before, len(ids) - after)
     return tuple(
-        replace(each, special=place not in own, word=place - before if place in own else -1)
+        replace(each, special=place not in inner, word=place - before if place in inner else -1)
         for place, each in enumerate(tokens)
     )

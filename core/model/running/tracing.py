@@ -174,7 +174,7 @@ def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[lis
 def trace_inputs(
     model: LoadedModel, batch: list[TextInput], *, whole: bool = True, change: Change | None = None
 ) -> Iterator[Trace]:
-    """The traces of a batch, one at a time; it runs when the first is asked for.
+    """The traces of a batch, one at a time; the batch runs when the first is asked for.
 
     `whole` is as in :func:`trace_by_length`; `change` is what an intervention alters.
     """
@@ -313,9 +313,9 @@ def _stack_states(
 
     if not hidden:
         return None
-    own = [rule.number for rule in rules if rule.number is not None]
-    if len(own) == len(rules) and own[-1] < len(hidden) - 1:
-        hidden = (*(hidden[number] for number in own), hidden[-1])
+    numbers = [rule.number for rule in rules if rule.number is not None]
+    if len(numbers) == len(rules) and numbers[-1] < len(hidden) - 1:
+        hidden = (*(hidden[number] for number in numbers), hidden[-1])
     states = [state[row, :length].float().cpu() for state in hidden]
     alike = len(states) == len(rules) + 1 and len({state.shape for state in states}) == 1
     stacked: Array | None = torch.stack(states).numpy() if alike else None

@@ -23,10 +23,10 @@ def codes(model: LoadedModel) -> tuple[str, ...]:
     with model.tokenizer_lock:
         special = filter(_CODE.fullmatch, model.tokenizer.all_special_tokens)
         ids = {code: model.tokenizer.convert_tokens_to_ids(code) for code in special}
-        own = getattr(model.tokenizer, "src_lang", None)
+        source = getattr(model.tokenizer, "src_lang", None)
     rows = model.network.get_input_embeddings().weight.shape[0]
     known = tuple(code for code, token in ids.items() if token < rows)
-    return known if own in known else ()
+    return known if source in known else ()
 
 
 def own_languages(model: LoadedModel) -> Languages | None:
@@ -76,12 +76,12 @@ def speaking(model: LoadedModel, languages: Languages | None) -> Iterator[None]:
             yield
             return
         tokenizer = model.tokenizer
-        own = tokenizer.src_lang, tokenizer.tgt_lang
+        before = tokenizer.src_lang, tokenizer.tgt_lang
         try:
             tokenizer.src_lang, tokenizer.tgt_lang = languages
             yield
         finally:
-            tokenizer.src_lang, tokenizer.tgt_lang = own
+            tokenizer.src_lang, tokenizer.tgt_lang = before
 
 
 def _name(model: LoadedModel, token: object) -> object:

@@ -191,7 +191,7 @@ def display_name(name: str | None, spelling: Spelling = PLAIN) -> str:
 def visible(text: str) -> str:
     """`text` with blanks, invisible and direction-changing characters made visible.
 
-    An accent that comes first stands on a dotted ring.
+    A leading accent is put on a dotted ring.
     """
     if not text.strip(" "):
         return "␣" * len(text)
@@ -232,7 +232,7 @@ def _parts(tokenizer: PreTrainedTokenizerFast) -> tuple[str, ...]:
 
 
 def _decode_bytes(name: str) -> str:
-    """Text of a byte-level token; bytes that are not a character by themselves as ``<0xF0>``."""
+    """The text of a byte-level token; bytes that form no character appear as ``<0xF0>``."""
     table = _byte_of_char()
     if any(char not in table for char in name):
         return name  # an added token such as <|endoftext|>, stored as plain text

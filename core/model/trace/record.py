@@ -103,8 +103,8 @@ class Trace:
 
         In hybrids only some layers attend, so 3 and 6 may be all there are.
         """
-        own = [layer.number for layer in self.layers]
-        return tuple(place + 1 if each is None else each + 1 for place, each in enumerate(own))
+        numbers = [layer.number for layer in self.layers]
+        return tuple(place + 1 if each is None else each + 1 for place, each in enumerate(numbers))
 
     @property
     def typed_specials(self) -> tuple[Token, ...]:

@@ -1,7 +1,7 @@
 """How much of each token is in another after the attention of a layer, residual stream included.
 
 What token i is after attention is a sum over tokens: y_ij = sum over heads of a_ij f(v_j), with
-f(v) = v W_O, and for j = i its own residual stream x_i besides (Kobayashi et al. 2021), before the
+f(v) = v W_O, plus its own residual stream x_i for j = i (Kobayashi et al. 2021), before the
 layer norm. Biases belong to no token and are left out.
 """
 

@@ -73,8 +73,8 @@ def transformed_norms(
         return None
     norms = np.empty((*trace.shape[:2], trace.kv_values.shape[2]), dtype=np.float32)
     for layer, gram in enumerate(grams):
-        own = trace.kv_values[layer, :, :, : gram.shape[-1]]  # the layer's own dims
-        values = torch.from_numpy(np.repeat(own.astype(np.float64), trace.group, axis=0))
+        vectors = trace.kv_values[layer, :, :, : gram.shape[-1]]  # the layer's own dims
+        values = torch.from_numpy(np.repeat(vectors.astype(np.float64), trace.group, axis=0))
         # By torch: to keep NumPy's BLAS from threads, on a busy server, takes longer than this.
         squares = ((values @ torch.from_numpy(gram)) * values).sum(dim=-1)
         norms[layer] = squares.clamp(min=0).sqrt().numpy()

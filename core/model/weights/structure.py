@@ -34,7 +34,7 @@ class LinearMap:
 
 @dataclass(frozen=True)
 class Positions:
-    """How a stack knows where a token stands.
+    """How a stack encodes the position of a token.
 
     Attributes
     ----------
@@ -126,10 +126,10 @@ def structure_of(model: LoadedModel) -> Structure:
 def _stack(
     model: LoadedModel, part: torch.nn.Module, name: str, *attention_types: AttentionType
 ) -> Stack:
-    settings, own = model.network.config, model.attention[attention_types[0]]
+    settings, info = model.network.config, model.attention[attention_types[0]]
     widths = [getattr(settings, each, None) for each in (f"{name}_ffn_dim", *_MLP_WIDTHS)]
     return Stack(
-        layers=own.depth or own.layers,
+        layers=info.depth or info.layers,
         attention=tuple(_attention(model, attention_type) for attention_type in attention_types),
         mlp_width=next((width for width in widths if isinstance(width, int)), None),
         positions=_positions_of(part),
@@ -137,7 +137,7 @@ def _stack(
 
 
 def _attention(model: LoadedModel, attention_type: AttentionType) -> Attention:
-    own, projections = model.attention[attention_type], {}
+    info, projections = model.attention[attention_type], {}
     for role in ROLES:
         named = named_weights(model, role, attention_type) or weights_beside_output(
             model, role, attention_type
@@ -145,7 +145,7 @@ def _attention(model: LoadedModel, attention_type: AttentionType) -> Attention:
         for name, weight in named[:1]:
             outputs, inputs = weight.shape
             projections[role] = LinearMap(name, int(inputs), int(outputs))
-    return Attention(attention_type, own.heads, own.kv_heads, own.dim, projections)
+    return Attention(attention_type, info.heads, info.kv_heads, info.dim, projections)
 
 
 def _positions_of(part: torch.nn.Module) -> Positions | None:
