@@ -59,7 +59,7 @@ class AblationResult(Measurement):
     before, after : the traces; the second is the model's own under the intervention.
     change : in what is measured, as the values of :class:`core.model.interventions.heads.Effects`.
     draws : (draw,), the change in each control: heads move as far in random directions, one
-        rotation for all; an edge gives way to another key of its row, the nearest in weight first.
+        rotation for all; instead of an edge, another key of its row is cut, nearest weights first.
     expected : what is likeliest before or after, the likeliest before first; empty where the model
         names neither words nor classes.
     """

@@ -85,7 +85,7 @@ class Follower(ABC):
 
     @abstractmethod
     def write(self, module: torch.nn.Module, run: partial[Any], *, linear: bool) -> Any:  # noqa: ANN401 - what it gives
-        """A module's output, a tensor or a tuple with it first; W_O and the head are `linear`."""
+        """A module's output, or a tuple led by it; W_O and language-model heads are `linear`."""
 
     def replay(self, run: partial[Any]) -> Any:  # noqa: ANN401 - what a module gives
         """A module's output in the recorded pass, repeated per copy; in that pass, computed."""

@@ -206,7 +206,7 @@ def rewired(
 
 
 class Wrapped:
-    """A module that is run by `around`, otherwise like the module itself, which is `inner`."""
+    """A module that runs through `around` and otherwise acts as itself; it is kept as `inner`."""
 
     def __init__(
         self,
@@ -218,7 +218,7 @@ class Wrapped:
         self.inner = getattr(wrapped, "inner", wrapped) if inner is None else inner
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - handed on
-        """Run the module by `around`."""
+        """Run the module through `around`."""
         return self._around(partial(self._wrapped, *args, **kwargs))
 
     def within(self, copied: Callable[[Any], Any]) -> Wrapped:
