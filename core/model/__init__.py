@@ -1,6 +1,6 @@
-"""Load a transformer and trace its attention. torch is imported when first needed.
+"""Load a transformer and trace its attention. torch is imported on first use.
 
-So are the modules that load and trace: a page draws its first picture without them.
+So are the modules that load and trace: a page can draw its first picture without them.
 """
 
 from typing import TYPE_CHECKING

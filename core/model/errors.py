@@ -66,7 +66,7 @@ class NoWeightsError(ModelError):
 
 
 class UnsupportedModelError(ModelError):
-    """An encoder-decoder, foreign code, no fast tokenizer, or attention we cannot capture."""
+    """A joined encoder-decoder, foreign code, no fast tokenizer, or uncapturable attention."""
 
 
 class OutOfMemoryError(ModelError):
@@ -78,11 +78,11 @@ class EmptyTextError(ModelError):
 
 
 class ImageError(ModelError):
-    """An image cannot be read, or not in that size."""
+    """An image cannot be read, or not at that size."""
 
 
 class WrongInputError(ModelError):
-    """A text was given to a model of images, or an image to a model of texts."""
+    """A text was given to a vision model, or an image to a text model."""
 
 
 def first_line(error: Exception) -> str:

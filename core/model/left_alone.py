@@ -1,4 +1,4 @@
-"""Networks that change themselves: what a pass leaves in their modules is put back.
+"""Undo what a pass leaves behind in the modules of networks that change themselves.
 
 BigBird gives up its sparse attention for good at the first short text, and rotary embeddings that
 stretch with the text keep the stretch. The next text must find the network as it was loaded.
@@ -19,7 +19,7 @@ _TABLES = ("_parameters", "_buffers", "_modules")  # where a module keeps what i
 
 
 class ModuleStates:
-    """What stands in the modules of a network: plain attributes, buffers and parts, by identity.
+    """The state of a network's modules: plain attributes, buffers and parts, by identity.
 
     What a pass adds, such as the mark that hooks are installed, is left there.
     """
@@ -28,7 +28,7 @@ class ModuleStates:
         self._states = [(module, *_state_of(module)) for module in network.modules()]
 
     def put_back(self) -> bool:
-        """Undo what has changed since; whether anything had."""
+        """Undo what has changed since; returns whether anything had."""
         changed = False
         for module, attributes, tables in self._states:
             now, tables_now = _state_of(module)
@@ -43,7 +43,7 @@ class ModuleStates:
 
 @contextlib.contextmanager
 def left_alone(network: torch.nn.Module, lock: threading.RLock | None) -> Iterator[None]:
-    """Put back what passes change, one thread at a time; without a lock, nothing is changed."""
+    """Put back what passes change, one thread at a time; no lock means nothing changes."""
     if lock is None:
         yield
         return
@@ -56,9 +56,9 @@ def left_alone(network: torch.nn.Module, lock: threading.RLock | None) -> Iterat
 
 
 def _state_of(module: torch.nn.Module) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    held = module.__dict__
-    plain = {name: value for name, value in held.items() if name not in _TABLES}
-    return plain, [dict(held[name]) for name in _TABLES]
+    state = module.__dict__
+    plain = {name: value for name, value in state.items() if name not in _TABLES}
+    return plain, [dict(state[name]) for name in _TABLES]
 
 
 def _are_same(before: dict[str, Any], after: dict[str, Any]) -> bool:

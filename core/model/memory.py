@@ -19,7 +19,7 @@ def return_freed_memory() -> None:
     """Make glibc return freed memory to the system; does nothing with other C libraries.
 
     A server runs each visitor's script in a thread, and each thread's arena keeps what was freed
-    in it. With two arenas, and arrays of a megabyte or more outside them, freed arrays are gone.
+    in it. With two arenas, and arrays of a megabyte or more outside them, freed arrays go back.
     """
     with contextlib.suppress(OSError, AttributeError):
         library = ctypes.CDLL(None)
@@ -28,7 +28,7 @@ def return_freed_memory() -> None:
 
 
 def needed_bytes(weights: int, bytes_per_weight: int = BYTES_PER_WEIGHT) -> int:
-    """Memory that a network of so many numbers needs, in bytes."""
+    """Memory that a network of this many weights needs, in bytes."""
     return int(weights * bytes_per_weight * _HEADROOM)
 
 

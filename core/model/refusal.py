@@ -110,9 +110,9 @@ def _is_panic(error: BaseException) -> bool:
 
 
 def _release_frames(error: BaseException) -> None:
-    """Free the frames of an error and of those that caused it."""
+    """Free the frames of an error and of the errors that caused it."""
     cause: BaseException | None = error
-    while cause is not None:  # links are cut on the way, so a circle ends too
+    while cause is not None:  # links are cut on the way, so a cycle ends too
         cause.__traceback__ = None
         earlier = cause.__cause__ or cause.__context__
         cause.__cause__ = cause.__context__ = None

@@ -1,7 +1,7 @@
-"""What comes with the app of the inputs that pages begin with: a pass, and what takes the weights.
+"""The bundled first inputs of the pages: a forward pass, and the results that need the weights.
 
-Pages draw it while the model is still being loaded. ``python -m tests.tools.first`` writes the
-files again.
+Pages draw them while the model is still loading. ``python -m tests.tools.first`` regenerates the
+files.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class FirstInput:
     Attributes
     ----------
     norms : |f(v)| of every key token, (layer, head, token); None where W_O is not known.
-    similarity : of W_Q and W_K, (layer, head); None where they are not known.
+    similarity : between W_Q and W_K, (layer, head); None where they are not known.
     induction : scores on random sequences and their uniform baseline, (2, layer, head); None for a
-        model of images.
-    effects, directions, fresh : of :func:`core.model.effects` on the sentence vector, the mean for
-        each head: values (layer, head), draws of all heads (draw, layer, head), and 99 fresh ones
-        of the heads of largest effect, the largest first (draw, head); None for a model of images.
-    classes : what a model of images takes the image for, the likeliest first.
+        vision model.
+    effects, directions, fresh : :func:`core.model.effects` on the sentence vector, each head at its
+        mean: values (layer, head), draws of all heads (draw, layer, head), and 99 fresh draws of
+        the heads with the largest effects, largest first (draw, head); None for a vision model.
+    classes : the classes that a vision model predicts, the likeliest first.
     """
 
     trace: Trace
@@ -50,5 +50,5 @@ class FirstInput:
 
 @functools.cache
 def first_of(model: str) -> FirstInput:
-    """That of one of these models."""
+    """The first input of one of these models."""
     return read_record(FirstInput, FILES[model])

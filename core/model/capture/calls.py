@@ -1,7 +1,7 @@
 """An attention call, and the recorder of the thread that runs the model.
 
-The recorder lives in a context variable of the call, never on the module: several threads may run
-the same model at once, each with its own recorder or none.
+The recorder lives in a context variable, never on the module: several threads may run the same
+model at once, each with its own recorder or none.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Call:
 
     `query` is (batch, head, token, dim), `key` and `value` (batch, key-value head, token, dim),
     `mask` broadcasts to (batch, head, token, token), boolean (True is permitted) or additive, like
-    `bias`. `sink` is (head,), see :class:`core.model.trace.Layer`. `number` is that of the
-    layer, see :func:`number_of_layer`.
+    `bias`. `sink` is (head,), see :class:`core.model.trace.Layer`. `number` is the layer's, see
+    :func:`number_of_layer`.
     """
 
     query: torch.Tensor
@@ -44,13 +44,13 @@ class Call:
 
 
 class Change(Protocol):
-    """An intervention: what is made of the attention calls of a pass, whose `number` is from 0."""
+    """An intervention: how it changes the attention calls of a pass; `number` counts from 0."""
 
     def forbidden(self, number: int) -> torch.Tensor | None:
-        """True where a query must not attend to a key, broadcasts to (batch, head, query, key)."""
+        """True where a query must not attend to a key; broadcasts to (batch, head, query, key)."""
 
     def output(self, number: int, output: torch.Tensor) -> torch.Tensor:
-        """What goes on in place of what the heads give, (batch, token, head, dim), before W_O."""
+        """The output to use instead of the heads' own, (batch, token, head, dim), before W_O."""
 
 
 @dataclass(eq=False)
@@ -61,10 +61,10 @@ class Recorder:
     ----------
     exact : run each model's own eager function, with the masks made for it; otherwise PyTorch's
         scaled-dot-product attention, which is faster on long texts.
-    check : gets each call with its output, (batch, token, head, dim), and its weights, (batch,
-        head, token, token), or None where PyTorch keeps them to itself.
+    check : called with each call, its output (batch, token, head, dim), and its weights (batch,
+        head, token, token), or None where PyTorch does not return them.
     change : what an intervention alters; None where the model runs as it is.
-    keeps : False for a pass of which only what `check` gets is wanted.
+    keeps : whether to keep the calls; False for a pass that only `check` needs.
     calls : in the order in which the model made them.
     count : calls so far.
     missed : attention of a watched network that could not be followed.
@@ -84,15 +84,15 @@ class Recorder:
         output: torch.Tensor,
         weights: torch.Tensor | None,
     ) -> None:
-        """A call has been computed; it is made only where it is kept or checked."""
+        """Count a computed call; `call` builds its record only where it is kept or checked."""
         self.count += 1
         if not self.keeps and self.check is None:
             return
-        made = call()
+        record = call()
         if self.keeps:
-            self.calls.append(made)
+            self.calls.append(record)
         if self.check is not None:
-            self.check(made, output, weights)
+            self.check(record, output, weights)
 
 
 _recorder: ContextVar[Recorder | None] = ContextVar("headscope_recorder", default=None)
@@ -113,15 +113,15 @@ def current_recorder() -> Recorder | None:
     return _recorder.get()
 
 
-# What networks call the number of a layer, for their caches: in the module that attends or, where
-# layers share one module (Zamba), in an argument or a variable of the modules that called it.
+# What networks call a layer's number, for their caches: in the module that attends or, where layers
+# share one module (Zamba), in an argument or a variable of the modules that called it.
 _NAME = "layer_idx"
 
 
 def number_of_layer() -> int | None:
-    """The number, from 0, of the layer that this thread computes; None where no module says one.
+    """The number, from 0, of the layer this thread is computing; None where no module has one.
 
-    The innermost module decides, and what it was told before what it was built with.
+    The innermost module decides; the number it was called with comes before its own.
     """
     from torch.nn import Module
 
@@ -132,8 +132,8 @@ def number_of_layer() -> int | None:
         module = frame.f_locals.get("self")
         if not isinstance(module, Module):
             continue
-        told = frame.f_locals.get(_NAME) if _NAME in code.co_varnames else None
-        for number in (told, getattr(module, _NAME, None)):
+        passed = frame.f_locals.get(_NAME) if _NAME in code.co_varnames else None
+        for number in (passed, getattr(module, _NAME, None)):
             if isinstance(number, int) and number >= 0:
                 return number
     return None
@@ -147,7 +147,7 @@ def _callers() -> Iterator[FrameType]:
 
 
 def own_numbers(numbers: Sequence[int | None]) -> Sequence[int | None]:
-    """The numbers of a network's attention calls, if they can be those of its layers.
+    """The numbers of a network's attention calls, if they can be layer numbers.
 
     All are None where one is missing or they do not ascend: then a number counts something else.
     """

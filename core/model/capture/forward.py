@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # The model's own attention function, PyTorch's faster one, or whatever the network does, watched.
 AttentionMode = Literal["exact", "fast", "watched"]
-# What networks call them; an encoder may run by itself.
+# What networks call their hidden states; an encoder may run by itself.
 _HIDDEN_STATES: dict[AttentionType, tuple[str, ...]] = {
     "self": ("hidden_states",),
     "encoder": ("encoder_hidden_states", "hidden_states"),
@@ -43,10 +43,10 @@ def run_batch(
 
     Parameters
     ----------
-    ids, segments : of each text, of one length.
+    ids, segments : for each text, equally long.
     way : how attention is computed and recorded.
     check, change : as in :class:`core.model.capture.Recorder`.
-    targets : what the decoder of an encoder-decoder reads, of each text.
+    targets : for each text, what the decoder of an encoder-decoder reads.
 
     Returns
     -------
@@ -67,13 +67,13 @@ def run_inputs(
     check: Check | None = None,
     change: Change | None = None,
 ) -> tuple[Recorder, Any]:
-    """Run whatever the network takes, recorded, as :func:`run_batch` runs texts.
+    """Run any inputs of a network and record the pass, as :func:`run_batch` does for texts.
 
     Parameters
     ----------
-    inputs : by the names that the network gives them.
+    inputs : by the network's argument names.
     count : texts or images in the batch.
-    lengths : tokens of the longest of them, and of a decoder's.
+    lengths : tokens of the longest of them, and of a decoder's longest text.
     """
     import torch
 
@@ -97,7 +97,7 @@ def recorded(
 ) -> Iterator[Recorder]:
     """Record, and change, the passes of a network that this thread makes in the block.
 
-    `count` and `lengths` are as for :func:`run_inputs`, the others as in
+    `count` and `lengths` are as for :func:`run_inputs`, the other parameters as in
     :class:`core.model.capture.Recorder`.
     """
     with recording(Recorder(way != "fast", check, change, keeps)) as recorder:
@@ -114,10 +114,10 @@ def hidden_states(output: object, attention_type: AttentionType) -> tuple[torch.
     """What each layer of the encoder or the decoder received, and the last one returned.
 
     (batch, token, width) each; None where the network returns none, and for cross attention, whose
-    queries come from inside of a layer.
+    queries come from inside a layer.
     """
-    given = (getattr(output, name, None) for name in _HIDDEN_STATES[attention_type])
-    return next((states for states in given if states is not None), None)
+    candidates = (getattr(output, name, None) for name in _HIDDEN_STATES[attention_type])
+    return next((states for states in candidates if states is not None), None)
 
 
 def inputs_of(
@@ -127,7 +127,7 @@ def inputs_of(
     segments: Ids,
     targets: Ids | None = None,
 ) -> dict[str, Any]:
-    """What the network gets: (text, token) each, with segments only if it reads them."""
+    """The network's inputs, each (text, token); segments only if it reads them."""
     import torch
 
     filler = tokenizer.pad_token_id or 0

@@ -32,7 +32,7 @@ def register_attention() -> None:
 
 
 def own_attention(module: torch.nn.Module) -> Attention:
-    """The eager function beside the class of an attention module, or beside a class it extends.
+    """The eager function defined next to an attention module's class, or to a base class of it.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def _is_exact() -> bool:
 
 
 def _mask(*args: Any, **kwargs: Any) -> torch.Tensor | None:  # noqa: ANN401 - handed on
-    """Additive for eager attention; boolean, or None where a flag says it, for PyTorch's."""
+    """Additive for eager attention; for PyTorch's boolean, or None where a flag will do."""
     from transformers.masking_utils import eager_mask, sdpa_mask
 
     return eager_mask(*args, **kwargs) if _is_exact() else sdpa_mask(*args, **kwargs)
@@ -97,7 +97,7 @@ def _attend(
 def _without(
     mask: torch.Tensor | None, forbidden: torch.Tensor, query: torch.Tensor
 ) -> torch.Tensor:
-    """The additive mask of a model, and what must not be attended to."""
+    """A model's additive mask, with the forbidden keys masked too."""
     lowest = query.new_tensor(float("-inf")).nan_to_num().item()
     if mask is None:
         mask = query.new_zeros(())
@@ -133,7 +133,7 @@ def _call(
 
 
 def _sink(settings: dict[str, Any], heads: int) -> torch.Tensor | None:
-    """A learned score per head; sinks of each query, which some models have, are not that."""
-    given = (settings[name] for name in _SINKS if settings.get(name) is not None)
-    sink = next(given, None)
+    """The learned score per head, if any; the per-query sinks of some models do not count."""
+    candidates = (settings[name] for name in _SINKS if settings.get(name) is not None)
+    sink = next(candidates, None)
     return sink if sink is not None and sink.shape == (heads,) else None

@@ -1,7 +1,7 @@
-"""Which module multiplies what the heads of a layer give: the output projection W_O.
+"""Find the module that multiplies the heads' outputs in a layer: the output projection W_O.
 
-It is the first linear map whose input is the very output of attention. Where something comes in
-between (a gate, a norm), a layer has no such map, and the contribution of a head cannot be told.
+It is the first linear map whose input is exactly the output of attention. Where something comes in
+between (a gate, a norm), a layer has no such map, and a head's contribution is unknown.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 
-_INPUT = {"linear": 0, "addmm": 1}  # which argument is multiplied by the weights after it
+_INPUT = {"linear": 0, "addmm": 1}  # which argument is the input; the weights follow it
 _SUMS = {"add", "add_", "__add__", "__radd__", "__iadd__"}
 
 
 def output_modules(
     network: PreTrainedModel, run: Callable[[Check], object]
 ) -> tuple[str, ...] | None:
-    """The name of the module that is W_O in each layer that attends; None if one has none.
+    """The name of the W_O module in each layer that attends; None if any layer has none.
 
-    `run` is a forward pass, recorded with the check that it is given.
+    `run` makes a forward pass, recorded with the check passed to it.
     """
     with _OutputMaps() as maps:
         run(lambda _call, output, _weights: maps.follow(output))
     names = {id(weight): name for name, weight in network.named_parameters()}
-    found = [names.get(id(weight), "").removesuffix(".weight") for weight in maps.weights]
-    return tuple(found) if all(found) else None
+    modules = [names.get(id(weight), "").removesuffix(".weight") for weight in maps.weights]
+    return tuple(modules) if all(modules) else None
 
 
 def adds_outputs(network: PreTrainedModel, names: Sequence[str], run: Callable[[], object]) -> bool:
-    """Whether what each W_O of these names gives in a pass is added to something as it is.
+    """Whether the output of each of these W_O modules is added to something unchanged.
 
-    Not where a norm or a factor comes in between. `run` is the pass.
+    It is not where a norm or a factor comes in between. `run` makes the pass.
     """
     weights = [network.get_submodule(name).weight for name in dict.fromkeys(names)]
     with _Additions({id(weight) for weight in weights}) as additions:
@@ -83,15 +83,15 @@ class _Additions(TorchFunctionMode):
 
 
 class _OutputMaps(TorchFunctionMode):
-    """Collects, for each attention call of this thread, the weights that its output meets."""
+    """Collects, for each attention call of this thread, the weights that multiply its output."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.weights: list[torch.Tensor | None] = []  # None where the output meets none
+        self.weights: list[torch.Tensor | None] = []  # None where there are none
         self._output: torch.Tensor | None = None
 
     def follow(self, output: torch.Tensor) -> None:
-        """Wait for the output of a call, (batch, token, head, dim)."""
+        """Look out for the output of a call, (batch, token, head, dim)."""
         self._output = output.flatten(2)
         self.weights.append(None)
 
@@ -102,11 +102,11 @@ class _OutputMaps(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401 - whatever the function returns
-        """Compute as usual, and compare the input of linear maps with the output waited for."""
+        """Compute as usual, and compare the input of linear maps with the awaited output."""
         place = _INPUT.get(getattr(func, "__name__", ""))
         if self._output is not None and place is not None and len(args) > place + 1:
-            given, weight = args[place : place + 2]
-            same = given.numel() == self._output.numel()
-            if same and torch.equal(given.reshape(self._output.shape), self._output):
+            states, weight = args[place : place + 2]
+            same = states.numel() == self._output.numel()
+            if same and torch.equal(states.reshape(self._output.shape), self._output):
                 self.weights[-1], self._output = weight, None
         return func(*args, **(kwargs or {}))

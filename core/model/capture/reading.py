@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 
 def reader_of(calls: list[Call], *, whole: bool = True) -> Reader:
-    """A function that gives queries, keys, values and rules of every layer for one text of a batch.
+    """A function that reads one text of a batch: queries, keys, values and rules of every layer.
 
-    It takes which text in the batch, and how many of its tokens attend and are attended to; padding
-    follows them. It returns float32 arrays (layer, head, token, dim) and twice (layer, key-value
-    head, token, dim), then the rule of each layer. Layers with the same mask share one array. Where
-    layers differ, narrow vectors are filled with zeros, which changes neither products nor
-    distances, and key heads are repeated to the query heads. It raises a ValueError when layers
-    differ in their number of heads or tokens.
+    It takes the text's index in the batch, and how many of its tokens attend and are attended to;
+    padding follows them. It returns float32 arrays, (layer, head, token, dim) and twice (layer,
+    key-value head, token, dim), then the rule of each layer. Layers with the same mask share one
+    array. Where layers differ, shorter vectors are padded with zeros, which changes neither
+    products nor distances, and key heads are repeated for the query heads. It raises a ValueError
+    when layers differ in their number of heads or tokens.
 
     Parameters
     ----------
     calls : the recorded calls, one per layer.
-    whole : False for values without a token. Then queries and keys of all texts are copied at once,
-        and each text gets views of its vectors.
+    whole : False returns no values (zero tokens of them). Queries and keys of all texts are then
+        copied at once, and each text gets views of them.
     """
     import torch
 
     masks: dict[_Masked, Array | None] = {}
-    every: list[Array] = []  # queries and keys, (layer, text, head, token, dim)
+    stacked: list[Array] = []  # queries and keys, (layer, text, head, token, dim)
     sides = [[getattr(call, side) for call in calls] for side in ("query", "key")]
     if not whole and all(len({each.shape for each in tensors}) == 1 for tensors in sides):
-        every = [torch.stack(tensors).float().cpu().numpy() for tensors in sides]
+        stacked = [torch.stack(tensors).float().cpu().numpy() for tensors in sides]
 
     def mask_of(call: Call, row: int, queries: int, keys: int) -> Array | None:
         key = _masked(call)
@@ -54,8 +54,8 @@ def reader_of(calls: list[Call], *, whole: bool = True) -> Reader:
 
     def read(row: int, queries: int, keys: int) -> Recorded:
         rules = _rules(calls, lambda call: mask_of(call, row, queries, keys))
-        if every:
-            own_queries, own_keys = every[0][:, row, :, :queries], every[1][:, row, :, :keys]
+        if stacked:
+            own_queries, own_keys = stacked[0][:, row, :, :queries], stacked[1][:, row, :, :keys]
             return own_queries, own_keys, own_keys[:, :, :0], rules
         own_queries = _stack([_of_text(call.query, row, queries) for call in calls])
         own_keys, values = (
@@ -68,12 +68,12 @@ def reader_of(calls: list[Call], *, whole: bool = True) -> Reader:
 
 
 def _masked(call: Call) -> _Masked:
-    """Calls of one batch for which this is the same have the same mask."""
+    """A key: calls of one batch that share it have the same mask."""
     return id(call.mask), call.causal, id(call.bias)
 
 
 def _rules(calls: list[Call], mask_of: Callable[[Call], Array | None]) -> tuple[Layer, ...]:
-    """The rule of each layer for one text, whose mask in a call is given."""
+    """The rule of each layer for one text; `mask_of` gives its mask in a call."""
     masks: dict[_Masked, Array | None] = {}
     layers = []
     numbers = own_numbers([call.number for call in calls])
@@ -118,7 +118,7 @@ def _of_text(tensor: torch.Tensor, row: int, length: int) -> torch.Tensor:
 
 
 def _stack(layers: list[torch.Tensor], heads: int = 0) -> Array:
-    """One array of (head, token, dim) each; `heads` is given for what query heads may share.
+    """Stack (head, token, dim) of each layer; `heads` repeats shared heads where layers differ.
 
     PyTorch copies with all its threads, NumPy with one.
     """
@@ -142,7 +142,7 @@ def _to_numpy(tensor: torch.Tensor | None) -> Array | None:
 
 
 def _cut(mask: Array, call: Call, queries: int, keys: int) -> Array | None:
-    """The mask of one text without its padding, of its own; None where it adds nothing."""
+    """A copy of one text's mask without the padding; None where it adds nothing."""
     mask = mask.reshape(-1, *mask.shape[-2:])
     mask = np.broadcast_to(mask, (mask.shape[0], call.query.shape[2], call.key.shape[2]))
     mask = mask[:, :queries, :keys]  # (1 or head, query, key)

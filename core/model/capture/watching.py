@@ -1,9 +1,9 @@
 """Attention of networks that compute it themselves: read from their products and softmaxes.
 
 Networks that do not ask transformers for an attention function (BLOOM, DeBERTa, MPNet, XLNet, ...)
-still multiply queries by keys, change the products by what is known here, take a softmax, and
+still multiply queries by keys, change the products by operations known here, take a softmax, and
 multiply its result by values. Whatever is added on the way (ALiBi, relative positions) is the
-difference between the softmax's input and the scaled products, so no code here knows any network.
+difference between the softmax's input and the scaled products, so no code here is model-specific.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from core.model.capture.calls import Call, Recorder, number_of_layer
 _PRODUCTS = {"matmul", "__matmul__", "bmm"}
 _TIMES = {"mul", "__mul__", "__rmul__", "mul_", "__imul__"}
 _OVER = {"div", "__truediv__", "true_divide", "div_", "__itruediv__"}
-# What changes values but leaves every number in its place, seen row by row.
+# Operations that change values but keep every number in its place within its row.
 _IN_PLACE = {
     *("add", "__add__", "__radd__", "add_", "__iadd__", "sub", "__sub__"),
     *("masked_fill", "masked_fill_", "where", "maximum", "max", "clamp", "dropout", "nan_to_num"),
@@ -30,8 +30,8 @@ _IN_PLACE = {
 }
 
 _UNSEEN = {"scaled_dot_product_attention", "multi_head_attention_forward"}
-_SAME = 1e-5  # of what is added to scores; of coarser types twice their rounding
-_FORBIDDEN = 5000  # that far below the largest score of a row there is no attention at all
+_SAME = 1e-5  # tolerance for what is added to scores; for coarser types, twice their rounding
+_FORBIDDEN = 5000  # this far below a row's largest score, there is no attention at all
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +57,8 @@ class AttentionTracer(TorchFunctionMode):
 
     Parameters
     ----------
-    texts : in the batch; leading axes of a network's products are texts by heads.
-    lengths : tokens of the texts, and of a decoder's, padding included.
+    texts : how many are in the batch; a network's products begin with axes for texts and heads.
+    lengths : tokens of the texts, and of a decoder's texts, padding included.
     """
 
     def __init__(self, recorder: Recorder, texts: int, lengths: set[int]) -> None:
@@ -75,15 +75,15 @@ class AttentionTracer(TorchFunctionMode):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401 - whatever the function returns
         """Compute as usual, and remember what became of products."""
-        given = kwargs or {}
+        options = kwargs or {}
         name = getattr(func, "__name__", "")
         if name == "softmax" and args and self._recorder.change is not None:
             args = (self._permitted(args[0]), *args[1:])
-        result = func(*args, **given)
+        result = func(*args, **options)
         if name in _PRODUCTS or name in {"baddbmm", "einsum"}:
-            result = self._multiplied(name, args, given, result)
+            result = self._multiplied(name, args, options, result)
         elif name == "softmax":
-            self._normalized(args, given, result)
+            self._normalized(args, options, result)
         elif name in _UNSEEN:
             self._recorder.missed += 1
         elif isinstance(result, torch.Tensor) and (origin := self._origin(args)) is not None:
@@ -96,29 +96,29 @@ class AttentionTracer(TorchFunctionMode):
         super().__exit__(*error)
 
     def _origin(self, args: Sequence[Any]) -> _Product | _Weights | None:
-        for each in args:
-            if isinstance(each, torch.Tensor) and (seen := self._seen.get(id(each))) is not None:
+        for arg in args:
+            if isinstance(arg, torch.Tensor) and (seen := self._seen.get(id(arg))) is not None:
                 return seen[1]
         return None
 
     def _remember(self, tensor: torch.Tensor, origin: _Product | _Weights) -> None:
-        self._seen[id(tensor)] = tensor, origin  # held, so that no other tensor gets its id
+        self._seen[id(tensor)] = tensor, origin  # kept alive, so that no other tensor gets its id
 
     def _multiplied(
-        self, name: str, args: tuple[Any, ...], given: dict[str, Any], result: torch.Tensor
+        self, name: str, args: tuple[Any, ...], options: dict[str, Any], result: torch.Tensor
     ) -> torch.Tensor:
-        """What goes on in place of the product."""
+        """The product that the network goes on with."""
         factor = 1.0
         if name == "baddbmm":
-            left, right = args[1:3] if len(args) > 2 else (given["batch1"], given["batch2"])
-            factor = float(given.get("alpha", 1))
+            left, right = args[1:3] if len(args) > 2 else (options["batch1"], options["batch2"])
+            factor = float(options.get("alpha", 1))
         elif name == "einsum":
             operands = _as_matrices(args, result)
             if operands is None:
                 return result
             left, right, product = operands
         else:
-            left, right = (*args, *given.values())[:2]
+            left, right = (*args, *options.values())[:2]
         first = (args[1][0] if len(args) == 2 else args[1]) if name == "einsum" else left
         origin = self._origin([first])
         if isinstance(origin, _Weights):
@@ -169,10 +169,10 @@ class AttentionTracer(TorchFunctionMode):
         return product.key.shape[-2]
 
     def _normalized(
-        self, args: tuple[Any, ...], given: dict[str, Any], result: torch.Tensor
+        self, args: tuple[Any, ...], options: dict[str, Any], result: torch.Tensor
     ) -> None:
-        scores = args[0] if args else given["input"]
-        dim = given.get("dim", args[1] if len(args) > 1 else None)
+        scores = args[0] if args else options["input"]
+        dim = options.get("dim", args[1] if len(args) > 1 else None)
         product = self._origin([scores])
         if isinstance(product, _Product) and dim in {-1, scores.ndim - 1}:
             self._seen.clear()
@@ -183,7 +183,7 @@ class AttentionTracer(TorchFunctionMode):
             self._recorder.missed += 1
 
     def _is_over_tokens(self, scores: torch.Tensor) -> bool:
-        """Whether there is a score for each two tokens, and maybe one for a sink."""
+        """Whether there is a score for every pair of tokens, and perhaps one for a sink."""
         if scores.ndim < 3:
             return False
         queries, keys = scores.shape[-2:]
@@ -195,13 +195,13 @@ class AttentionTracer(TorchFunctionMode):
         values: torch.Tensor,
         result: torch.Tensor,
     ) -> None:
-        """Values have met their weights: the call is complete."""
+        """Complete the call, now that its weights have multiplied the values."""
         self._seen.clear()
         self._waiting = False
         recorder = self._recorder
         if recorder.change is not None:
-            given = self._by_text(result).transpose(1, 2)
-            changed = recorder.change.output(recorder.count, given)
+            before = self._by_text(result).transpose(1, 2)
+            changed = recorder.change.output(recorder.count, before)
             result.copy_(changed.transpose(1, 2).reshape(result.shape))
         weights = self._by_text(origin.weights)
         output = self._by_text(result).transpose(1, 2)
@@ -232,8 +232,8 @@ class AttentionTracer(TorchFunctionMode):
         )
 
     def _shared(self, mask: torch.Tensor | None, near: float) -> torch.Tensor | None:
-        """The mask of a call before if it is the same but for rounding, as it mostly is."""
-        for call in self._recorder.calls[:-3:-1]:  # a decoder attends in two ways by turns
+        """An earlier call's mask if it is the same up to rounding, as it mostly is."""
+        for call in self._recorder.calls[:-3:-1]:  # a decoder alternates between two kinds
             last = call.mask
             if mask is None or last is None or last.shape != mask.shape:
                 continue
@@ -243,14 +243,14 @@ class AttentionTracer(TorchFunctionMode):
         return mask
 
     def _by_text(self, tensor: torch.Tensor) -> torch.Tensor:
-        """(text, head, rows, columns) from whatever axes lead."""
+        """Reshaped to (text, head, rows, columns), whatever the leading axes."""
         return tensor.reshape(self._texts, -1, *tensor.shape[-2:])
 
 
 def _spread(tensor: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-    """With the leading axes of the scores where heads share keys and values."""
-    heads, own = scores.shape[:2].numel(), tensor.shape[:-2].numel()
-    if own == heads:
+    """The tensor with the scores' leading axes, repeated where heads share keys and values."""
+    heads, leading = scores.shape[:2].numel(), tensor.shape[:-2].numel()
+    if leading == heads:
         return tensor
     lead = math.prod(tensor.shape[:1])
     return tensor.reshape(lead, -1, *tensor.shape[-2:]).expand(
@@ -261,9 +261,9 @@ def _spread(tensor: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
 def _added(scores: torch.Tensor, products: torch.Tensor, same: float) -> torch.Tensor | None:
     """What a network added to scaled products: additive, -inf where it permits nothing.
 
-    None if it permits everything and adds no more than `same`, by the size of the products.
+    None if it permits everything and adds no more than `same`, relative to the products.
 
-    In place where it can be: at 512 tokens, most of the time goes to memory for the copies.
+    Works in place where it can: at 512 tokens, most of the time would go into allocating copies.
     """
     scores = scores.float()
     # Networks write -inf, the lowest number, or -10,000.
@@ -281,7 +281,7 @@ def _added(scores: torch.Tensor, products: torch.Tensor, same: float) -> torch.T
 
 
 def _largest(tensor: torch.Tensor) -> float:
-    """The largest number, of either sign."""
+    """The largest absolute value."""
     return max(abs(float(each)) for each in tensor.aminmax())
 
 
@@ -298,7 +298,7 @@ def _number(value: object) -> float | None:
 def _as_matrices(
     args: tuple[Any, ...], result: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None:
-    """The operands and the result of an einsum as those of a matmul."""
+    """The operands and the result of an einsum, arranged as for a matmul."""
     operands = args[1] if len(args) == 2 else args[1:]
     if len(operands) != 2:
         return None

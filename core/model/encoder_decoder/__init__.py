@@ -2,8 +2,8 @@
 
 A decoder sees its text one token late: it begins with a start token, and each token is there to
 predict the next. So the last special token of a target, which ends it, is never read. Its query
-tokens attend to one another and, in cross attention, to the encoder's tokens. Which call is which
-shows in the lengths of a source and a target that differ; the order of calls never changes.
+tokens attend to one another and, in cross attention, to the encoder's tokens. Calls are told apart
+by the lengths of a source and a target that differ; the order of calls never changes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MAX_ANSWER = 64  # tokens
 _WRAPPED = {"mbart", "plbart"}  # their decoders begin with the last label, a language or the end
-# Whose words the decoder read: those that were given, the model's own, or none but its start token.
+# Whose words the decoder read: the user's, the model's own, or none but its start token.
 Origin = Literal["given", "answer", "start"]
 
 
@@ -47,14 +47,14 @@ class DecoderInput:
 
 
 def start_id(config: PreTrainedConfig, label_ids: Sequence[int] = ()) -> int:
-    """The token that a decoder begins with: by the settings, in MBart the last label."""
+    """The token that a decoder begins with: from the settings, or in MBart the last label."""
     if config.model_type in _WRAPPED and label_ids:
         return label_ids[-1]
     settings = (config, getattr(config, "decoder", None))
     for part, name in zip(settings, ("decoder_start_token_id", "bos_token_id"), strict=True):
-        given = getattr(part, name, None)
-        if isinstance(given, int):
-            return given
+        token = getattr(part, name, None)
+        if isinstance(token, int):
+            return token
     fallback = getattr(config, "pad_token_id", None)
     return fallback if isinstance(fallback, int) else 0
 
@@ -70,15 +70,15 @@ def read_target(
         (start,) = describe_ids(model.tokenizer, [first])
     if tokens and tokens[-1].special:
         tokens = tokens[:-1]
-    if tokens and tokens[0].id == first:  # its tokenizer knows already
+    if tokens and tokens[0].id == first:  # the tokenizer has added it already
         tokens = tokens[1:]
     shifted = [replace(each, position=i) for i, each in enumerate((start, *tokens))]
-    kept = tuple(shifted[:limit])
-    return DecoderInput([each.id for each in kept], kept, "given", len(shifted) - len(kept))
+    used = tuple(shifted[:limit])
+    return DecoderInput([each.id for each in used], used, "given", len(shifted) - len(used))
 
 
 def answered(model: LoadedModel, ids: Sequence[int]) -> DecoderInput:
-    """The model's own answer, given as the ids that its decoder wrote after its start token.
+    """The model's own answer as decoder input; `ids` begin with the start token.
 
     Without an answer only the start token is read.
     """
@@ -101,18 +101,18 @@ def start_of(model: LoadedModel, languages: Languages | None) -> int:
 def greedy_ids(
     language_model: PreTrainedModel, ids: list[int], max_tokens: int, **begin: int
 ) -> list[int]:
-    """Ids of the answer to one text, of at most `max_tokens`, the decoder's start token first.
+    """Ids of the answer to one text, at most `max_tokens`, the decoder's start token first.
 
     Greedy: each token is the likeliest after those before it, so the answer is always the same.
-    `begin` is as :func:`forced_first_words` gives it.
+    `begin` comes from :func:`forced_first_words`.
     """
     import torch
 
-    given = torch.tensor([ids], device=language_model.device)
+    source = torch.tensor([ids], device=language_model.device)
     with torch.inference_mode():
         written = language_model.generate(  # type: ignore[operator]
-            given,
-            attention_mask=torch.ones_like(given),
+            source,
+            attention_mask=torch.ones_like(source),
             max_length=max_tokens,
             do_sample=False,
             num_beams=1,
@@ -126,7 +126,7 @@ def greedy_ids(
 def forced_first_words(model: LoadedModel, languages: Languages | None) -> dict[str, int]:
     """How an answer in a language begins, as an argument of `generate`.
 
-    The language follows the start token (NLLB, MBart-50), or stands in its place (MBart).
+    The language follows the start token (NLLB, MBart-50), or takes its place (MBart).
     """
     if languages is None or model.language_model is None:
         return {}

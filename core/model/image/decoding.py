@@ -1,11 +1,11 @@
-"""Decode one picture, as a process of limited memory and processor time.
+"""Decode one picture in a process with limited memory and processor time.
 
     python decoding.py BYTES SECONDS PIXELS SIDE < picture
 
-Decoders take what a file tells them to, so the file's bytes go through them here and nowhere else.
-The process writes a line of JSON, then the pixels: RGB, upright, on white, with a longer side of at
-most SIDE. The line holds the size of the picture as stored, that of the pixels, and sentences on
-what was changed; or, under "refused", which limit is exceeded.
+Decoders allocate whatever a file asks for, so they get its bytes here and nowhere else. The process
+writes a line of JSON, then the pixels: RGB, upright, on white, with a longer side of at most SIDE.
+The line holds the picture's stored size, the size of the pixels, and sentences on what was changed;
+or, under "refused", the limit that is exceeded.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from typing import Any
 from PIL import Image, ImageOps
 
 FORMATS = ("PNG", "JPEG", "WEBP")
-_WEBP_BYTES = 20  # a pixel: the decoder's two canvases, what it hands over, and the copies of PIL
+_WEBP_BYTES = 20  # per pixel: the decoder's two canvases, its output, and PIL's copies
 _BIT_DEPTH_AT = 24  # in a PNG file (PNG specification, 11.2.1)
 _NUMBER_OF_FRAME = b"fcTL"  # in front of each picture of an animated PNG
 
 
 def main(memory: int, seconds: int, max_pixels: int, max_side: int) -> None:
-    """Decode what the input holds."""
+    """Decode the picture on standard input."""
     _limit(memory, seconds)
     Image.MAX_IMAGE_PIXELS = None  # the limit here is `max_pixels`, for every format
     data = sys.stdin.buffer.read()
@@ -55,20 +55,20 @@ def _count(sides: tuple[int, int]) -> int:
 
 
 def _limit(memory: int, seconds: int) -> None:
-    """Limit this process, where the system can: Windows has no such limits, macOS not of memory."""
+    """Limit this process where the system can: Windows has no limits, macOS none on memory."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-        pages = int(Path("/proc/self/statm").read_text().split()[0])  # that are its own already
-        most = pages * resource.getpagesize() + memory
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        pages = int(Path("/proc/self/statm").read_text().split()[0])  # in use already
+        maximum = pages * resource.getpagesize() + memory
+        resource.setrlimit(resource.RLIMIT_AS, (maximum, maximum))
 
 
 def _webp_size(data: bytes) -> tuple[int, int]:
     """(width, height) of a WebP file by its first chunk (WebP container specification), else zeros.
 
-    Its decoder takes two canvases the moment it exists, and does not say that memory ran out.
+    The decoder allocates two canvases at once, and does not report running out of memory.
     """
     kind, body = data[12:16], data[20:30]
     if kind == b"VP8X":
@@ -88,7 +88,7 @@ def _little(data: bytes) -> int:
 def _decode(image: Image.Image, data: bytes, max_side: int) -> tuple[Image.Image, list[str]]:
     """The picture as RGB, and what was changed."""
     stored, notes = image.size, []
-    image.draft(None, (2 * max_side, 2 * max_side))  # of JPEG, a half or less
+    image.draft(None, (2 * max_side, 2 * max_side))  # JPEG only: half the size or less
     image.load()
     if image.mode == "CMYK":
         notes.append("Its printing colours (CMYK) were converted to RGB, without a profile.")
@@ -125,7 +125,7 @@ _ORIENTATION = 0x0112  # the tag of EXIF 2.32, section 4.6.4
 
 
 def _orientation(image: Image.Image) -> int:
-    """Which way up the camera was held, 1 to 8; 1 where damaged EXIF, or none, says nothing."""
+    """The EXIF orientation, 1 to 8; 1 where EXIF is damaged or missing."""
     try:
         value = image.getexif().get(_ORIENTATION, 1)
     except Exception:  # noqa: BLE001 - also where a table of many entries would fill the memory
@@ -134,7 +134,7 @@ def _orientation(image: Image.Image) -> int:
 
 
 def _with_8_bits(image: Image.Image) -> tuple[Image.Image, bool]:
-    """The picture as RGBA, with True, where any of it is transparent, else as RGB or grey."""
+    """The picture as RGBA and True if any of it is transparent, else as RGB or grey and False."""
     if image.mode == "I;16":  # PIL would clip such grey, not scale it
         return _of_16_bits(image)
     if not image.has_transparency_data:
@@ -146,8 +146,8 @@ def _with_8_bits(image: Image.Image) -> tuple[Image.Image, bool]:
 
 
 def _of_16_bits(image: Image.Image) -> tuple[Image.Image, bool]:
-    """The same of 16-bit grey, whose clear value is one of 65,536."""
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # each would take address space of its own
+    """The same for 16-bit grey, where one of 65,536 values may mean transparent."""
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # each thread would take address space
     import numpy as np
 
     wide = np.asarray(image)
@@ -162,7 +162,7 @@ def _of_16_bits(image: Image.Image) -> tuple[Image.Image, bool]:
 
 
 def _count_frames(image: Image.Image, data: bytes) -> int:
-    """Pictures of an animation; a PNG may claim 2^31 - 1 of them in 111 bytes."""
+    """The frames of an animation; a PNG may claim 2^31 - 1 of them in 111 bytes."""
     if image.format == "JPEG":  # other views of the same picture
         return 1
     frames = int(getattr(image, "n_frames", 1))

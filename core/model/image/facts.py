@@ -1,4 +1,4 @@
-"""Which models read images, and how: patches, own tokens, what is done to an image first."""
+"""Which models read images, and how: patches, special tokens, and preprocessing."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from core.vocabulary import Modality
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel
 
-# Patches of an image at most: 50 x 50. Attention grows with their square: 25 MB a head.
+# Maximum patches of an image: 50 x 50. Attention grows with their square: 25 MB per head.
 MAX_PATCHES = 2_500
 Size = tuple[int, int]  # (height, width)
 _NO_ID = -1  # patches are in no vocabulary
-# What networks call the vectors of their own tokens.
+# What networks call the vectors of their special tokens.
 _CLS, _DISTILLATION, _REGISTERS = (
     {"cls_token", "class_embedding"},
     {"distillation_token"},
@@ -32,12 +32,12 @@ class Processing:
 
     Attributes
     ----------
-    resize : (height, width) in pixels to resize to; with `keeps_aspect` the smallest that the
-        image must cover, its shape unchanged.
-    crop : (height, width) cut from the middle, which is what the model gets.
-    resample : PIL's number of the filter.
-    rescale : factor of the pixels, usually 1 / 255.
-    mean, std : of each channel after rescaling: taken away, and divided by.
+    resize : (height, width) in pixels to resize to; with `keeps_aspect`, the size that the image
+        must just cover, its aspect ratio unchanged.
+    crop : (height, width) of the centre crop that the model gets.
+    resample : PIL's number for the filter.
+    rescale : factor for the pixels, usually 1 / 255.
+    mean, std : per channel, subtracted and divided by after rescaling.
     """
 
     resize: Size
@@ -51,18 +51,18 @@ class Processing:
 
 @dataclass(frozen=True)
 class Vision:
-    """What a model of images takes, and which tokens it makes of it.
+    """What a vision model takes, and which tokens it makes of it.
 
     Attributes
     ----------
     patch_size : side of a patch in pixels.
     image_size : (height, width) in pixels that images get unless another size is asked for.
-    processing : what is done to an image before the model gets it.
+    processing : how an image is prepared before the model gets it.
     has_cls : whether a [CLS] token comes first.
-    distillation : whether a token that a teacher trained follows it (DeiT).
+    distillation : whether a distillation token follows it (DeiT).
     registers : how many registers follow it (Darcet et al. 2024).
     interpolates : whether the model takes images of other sizes.
-    labels : names of the classes that its head knows; empty without a head.
+    labels : names of the classes of its head; empty without a head.
     """
 
     patch_size: int
@@ -76,7 +76,7 @@ class Vision:
 
     @property
     def first(self) -> int:
-        """The first patch's place among the tokens."""
+        """The index of the first patch among the tokens."""
         return self.has_cls + self.distillation + self.registers
 
     def grid(self, size: Size | None = None) -> tuple[int, int]:
@@ -90,7 +90,7 @@ class Vision:
         return self.first + rows * columns
 
     def size_for(self, wanted: Size | None) -> Size:
-        """The size that an image gets: what is wanted, if the model takes it, else its own.
+        """The size that an image gets: `wanted` if the model takes other sizes, else its own.
 
         Raises
         ------
@@ -144,9 +144,9 @@ def image_geometry(config: PreTrainedConfig) -> tuple[int, Size]:
 def describe_vision(
     network: PreTrainedModel, processing: Processing, labels: tuple[str, ...]
 ) -> Vision:
-    """How a network sees images of the size that it was built for.
+    """How a network reads images of the size that it was built for.
 
-    Whether it takes others is found out by the check.
+    The check at load finds out whether it takes other sizes.
     """
     side, size = image_geometry(network.config)
     lengths = _own_tokens(network)
@@ -166,14 +166,14 @@ def image_tokens(vision: Vision, size: Size) -> tuple[Token, ...]:
     names = ["[CLS]"] * vision.has_cls + ["[DIST]"] * vision.distillation
     names += [f"[REG{number + 1}]" for number in range(vision.registers)]
     rows, columns = vision.grid(size)
-    own = [_token(name, place) for place, name in enumerate(names)]
+    special = [_token(name, place) for place, name in enumerate(names)]
     patches = [
         _token(name, vision.first + place, place, row, column)
         for place in range(rows * columns)
         for row, column in [divmod(place, columns)]
         for name in [f"r{row + 1}c{column + 1}"]
     ]
-    return (*own, *patches)
+    return (*special, *patches)
 
 
 def _token(name: str, position: int, word: int = -1, row: int = -1, column: int = -1) -> Token:
@@ -182,7 +182,7 @@ def _token(name: str, position: int, word: int = -1, row: int = -1, column: int 
 
 
 def _own_tokens(network: PreTrainedModel) -> dict[str, int]:
-    """How many tokens the network has vectors of its own for, by the vectors' name."""
+    """How many tokens each weight could hold vectors for, by the last part of its name."""
     return {
         name.rpartition(".")[2]: weight.shape[-2] if weight.ndim > 1 else 1
         for name, weight in network.named_parameters()
@@ -190,7 +190,7 @@ def _own_tokens(network: PreTrainedModel) -> dict[str, int]:
 
 
 def pair_of(value: object) -> tuple[int, int]:
-    """(height, width) of one number or two; zeros for anything else."""
+    """(height, width) from one number or two; zeros for anything else."""
     sides = list(value) if isinstance(value, list | tuple) else [value, value]
     numbers = [side for side in sides if type(side) is int]
     if len(sides) != 2 or len(numbers) != 2:
@@ -199,7 +199,7 @@ def pair_of(value: object) -> tuple[int, int]:
 
 
 _TOWERS = ("text_config", "vision_config")  # settings of networks that pair texts with images
-# What networks call the settings by which they attend in windows, or merge patches on the way.
+# The settings that make networks attend within windows, or merge patches on the way.
 _WINDOWS = ("window_size", "mask_unit_size", "depths", "num_stages", "sr_ratios")
 _WINDOWED = (
     "attends within windows or merges its patches on the way, so no head compares all patches of"
@@ -208,7 +208,7 @@ _WINDOWED = (
 
 
 def detect_modality(config: Mapping[str, object], asked: Modality | None) -> Modality:
-    """What the network of a config.json is given.
+    """Whether the network of a config.json reads text or images.
 
     Parameters
     ----------
@@ -232,21 +232,21 @@ def detect_modality(config: Mapping[str, object], asked: Modality | None) -> Mod
 
 
 def vision_config(config: PreTrainedConfig) -> PreTrainedConfig:
-    """The settings of the part that reads images, with every patch seen and in its place.
+    """The settings of the part that reads images, so that it sees every patch, in order.
 
     Raises
     ------
     UnsupportedModelError
-        For networks that attend in windows (swin, hiera and their like), and where the settings
+        For networks that attend within windows (Swin, Hiera and the like), and where the settings
         describe no grid of patches.
     """
-    own: PreTrainedConfig = getattr(config, "vision_config", config)
-    if any(getattr(own, name, None) is not None for name in _WINDOWS):
-        raise UnsupportedModelError(f"{{name}} ({own.model_type}) {_WINDOWED}", PICK_VISION)
-    if hasattr(own, "mask_ratio"):  # a masked autoencoder hides patches, here none
-        own.mask_ratio = 0.0
-    image_geometry(own)
-    return own
+    settings: PreTrainedConfig = getattr(config, "vision_config", config)
+    if any(getattr(settings, name, None) is not None for name in _WINDOWS):
+        raise UnsupportedModelError(f"{{name}} ({settings.model_type}) {_WINDOWED}", PICK_VISION)
+    if hasattr(settings, "mask_ratio"):  # a masked autoencoder hides patches; here it hides none
+        settings.mask_ratio = 0.0
+    image_geometry(settings)
+    return settings
 
 
 def _reads_images_alone(kind: str) -> bool:

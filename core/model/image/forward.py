@@ -26,7 +26,7 @@ def run_images(
     check: Check | None = None,
     change: Change | None = None,
 ) -> tuple[Recorder, Any]:
-    """Run processed images of one size together; what comes back is as for texts."""
+    """Run processed images of one size together; returns what :func:`run_inputs` does."""
     inputs = image_inputs(network, vision, images)
     tokens = vision.tokens(image_size(images[0]))
     return run_inputs(network, inputs, len(images), {tokens}, way=way, check=check, change=change)
@@ -35,7 +35,7 @@ def run_images(
 def image_inputs(
     network: PreTrainedModel, vision: Vision, images: Sequence[Pixels]
 ) -> dict[str, Any]:
-    """What the network gets: (image, channel, height, width), in its own type of number."""
+    """The network's inputs: (image, channel, height, width), in its own number type."""
     import torch
 
     built_for = pair_of(network.config.image_size)

@@ -1,7 +1,7 @@
-"""An upload -> an RGB image, or a refusal: anyone may have made the file.
+"""Turn an upload into an RGB image, or refuse it: anyone may have made the file.
 
-Decoders run in a process of their own (`decoding.py`), which the system ends before it takes more
-memory or time than a picture may. Nothing is written to disk; what was changed is told in words.
+Decoders run in a process of their own (`decoding.py`), which the system kills before it exceeds its
+memory or time limit. Nothing is written to disk; notes say what was changed.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ MAX_DECODING_SECONDS = 10  # of processor time; progressive JPEG files may ask f
 # The longer side of what is kept: models see some 200 to 800 pixels, and each visitor's image
 # stays in memory (8 MB at most).
 MAX_KEPT_SIDE = 1_600
-_PATIENCE_SECONDS = 60.0  # for that, on a busy machine
-_BY_LIMIT = {-9, -24}  # SIGKILL, SIGXCPU: how the system ends a process that has had its time
+_PATIENCE_SECONDS = 60.0  # for the decoding process, on a busy machine
+_BY_LIMIT = {-9, -24}  # SIGKILL, SIGXCPU: how the system ends a process over its limit
 _SAVE_AGAIN = "Save it again as PNG, JPEG or WebP, and upload that."
 _SHRINK = "Make it smaller first."
 _decoding = threading.Lock()  # one at a time: decoding needs the most memory
@@ -37,7 +37,7 @@ _decoding = threading.Lock()  # one at a time: decoding needs the most memory
 
 @dataclass(frozen=True, eq=False)
 class OpenedImage:
-    """An image of mode RGB, upright, and sentences on what was changed to make it so."""
+    """An upright RGB image, and sentences on what was changed to make it so."""
 
     image: Image.Image
     notes: tuple[str, ...]
@@ -89,12 +89,12 @@ def _is_known(data: bytes) -> bool:
 
 
 def _run(data: bytes, memory: int) -> tuple[dict[str, Any], bytes]:
-    """What the process says of the picture, and its pixels.
+    """What the process reports about the picture, and its pixels.
 
     Raises
     ------
     ImageError
-        When it took too long, or ended without an answer: decoders raise anything.
+        When it took too long, or ended without an answer: decoders may raise anything.
     """
     limits = (memory, MAX_DECODING_SECONDS, MAX_PIXELS, MAX_KEPT_SIDE)
     script = str(Path(__file__).with_name("decoding.py"))

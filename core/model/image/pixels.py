@@ -52,9 +52,9 @@ def check_shape(width: int, height: int) -> None:
 
 
 def middle(image: Image.Image, size: Size) -> Image.Image:
-    """The largest part around an image's middle that has the shape of `size` (height, width).
+    """The largest centre crop of an image with the aspect ratio of `size` (height, width).
 
-    The image itself where it has that shape.
+    The image itself if it already has that aspect ratio.
     """
     height, width = size
     across = min(image.width, max(1, round(image.height * width / height)))
@@ -66,10 +66,9 @@ def middle(image: Image.Image, size: Size) -> Image.Image:
 
 
 def process(image: Image.Image, processing: Processing, size: Size) -> Pixels:
-    """What the model sees before normalising, uint8 (height, width, 3) of that size.
+    """The pixels that the model sees, before normalising: uint8 (height, width, 3) of that size.
 
-    The processor's own way is kept at other sizes: what is resized stays as much larger than what
-    is cropped as it is at its own.
+    At other sizes than the processor's own, its ratio of resized image to crop is kept.
     """
     height, width = size
     resized = _resized(image, processing, size)
@@ -88,7 +87,7 @@ def seen_of(image: Image.Image, processing: Processing, size: Size) -> Size:
 
 
 def normalise(pixels: Pixels, processing: Processing) -> NDArray[np.float32]:
-    """Float32 (3, height, width): rescaled, the mean taken away, divided by the deviation."""
+    """Float32 (3, height, width): rescaled, minus the mean, divided by the standard deviation."""
     scaled = pixels.astype(np.float64) * processing.rescale
     normal = (scaled - np.array(processing.mean)) / np.array(processing.std)
     return np.ascontiguousarray(normal.transpose(2, 0, 1), dtype=np.float32)
@@ -105,7 +104,7 @@ def _resized(image: Image.Image, processing: Processing, size: Size) -> Size:
 
 
 def _covering(image: Image.Image, size: Size) -> Size:
-    """The smallest (height, width) in the image's own shape that covers `size`.
+    """The smallest (height, width) with the image's aspect ratio that covers `size`.
 
     For a square this is transformers' shortest edge, which rounds the longer one down.
     """

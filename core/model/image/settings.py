@@ -1,7 +1,7 @@
 """The settings of an image processor, from a file that anyone may have written.
 
-Only numbers are read, and only such as a processor can have; whatever is missing or odd is replaced
-by what the family does, as far as that is known.
+Only numbers are read, and only those that a processor can have; where one is missing, the family's
+default takes its place, as far as that is known.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CLIP: tuple[Colour, Colour] = (
 
 @dataclass(frozen=True)
 class _Usual:
-    """What a family does where its checkpoint does not say; `margin` is resized over cropped."""
+    """A family's defaults where a checkpoint says nothing; `margin` is resized over cropped."""
 
     mean: Colour = _HALF
     std: Colour = _HALF
@@ -38,7 +38,7 @@ class _Usual:
     margin: float = 1.0
 
 
-# As transformers' own processors of these families, and the published checkpoints, have it.
+# From transformers' own processors for these families, and from published checkpoints.
 _USUAL = {
     "deit": _Usual(*_IMAGENET, _BICUBIC, margin=256 / 224),
     "dinov2": _Usual(*_IMAGENET, _BICUBIC, keeps_aspect=True, margin=256 / 224),
@@ -53,7 +53,7 @@ _USUAL = {
 
 
 def read_processing(settings: Mapping[str, object], kind: str, image_size: Size) -> Processing:
-    """What is done to an image, by the settings of preprocessor_config.json.
+    """How images are preprocessed, according to preprocessor_config.json.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def read_processing(settings: Mapping[str, object], kind: str, image_size: Size)
     Raises
     ------
     UnsupportedModelError
-        When a size, a mean or a factor is none that a processor can have.
+        When a size, a mean or a factor is not one that a processor can have.
     """
     usual = _USUAL.get(kind, _Usual())
     resized, keeps_aspect = _resize(settings, usual, image_size)
@@ -90,7 +90,7 @@ def read_processing(settings: Mapping[str, object], kind: str, image_size: Size)
 
 
 def _resize(settings: Mapping[str, object], usual: _Usual, image_size: Size) -> tuple[Size, bool]:
-    """The size to resize to, and whether the image keeps its shape."""
+    """The size to resize to, and whether the image keeps its aspect ratio."""
     size = settings.get("size")
     if size is None or not _is_on(settings, "do_resize"):
         height, width = (round(side * usual.margin) for side in image_size)
@@ -118,7 +118,7 @@ def _is_on(settings: Mapping[str, object], name: str, usual: bool = True) -> boo
 
 
 def _size(value: object, name: str) -> Size | None:
-    """(height, width) of a number or of an object with both; None if nothing is given."""
+    """(height, width) from a number or an object with both; None if nothing is given."""
     if value is None:
         return None
     if isinstance(value, dict):

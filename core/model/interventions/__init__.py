@@ -1,5 +1,5 @@
 """Take something away from a model's attention, and measure what changes.
 
-An intervention rides on the one attention function, as recording does: it belongs to the call, and
-the model stays as it is.
+An intervention uses the same attention function as recording: it belongs to the call, and the model
+itself stays unchanged.
 """

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from core.model.interventions.probe import Source
     from core.model.running.loaded import LoadedModel
 
-DRAWS = 4  # controls, at most: of an edge, the keys whose weights are nearest
+DRAWS = 4  # maximum controls; for an edge, the keys with the nearest weights
 TOP = 5  # words or classes: the likeliest before, and the likeliest after
 _OF_WORDS = {"kl", "logit_difference"}  # measures that read the logits of all words
 
 
 class Cell(NamedTuple):
-    """A query of a head that must not attend to a key, all from 0."""
+    """A query that must not attend to a key in one head; all indices are from 0."""
 
     query: int
     key: int
@@ -57,9 +57,9 @@ class AblationResult(Measurement):
     Attributes
     ----------
     before, after : the traces; the second is the model's own under the intervention.
-    change : of what is measured, as the values of :class:`core.model.interventions.heads.Effects`.
-    draws : (draw,), the change when as much is ablated elsewhere: of heads, in random directions,
-        one rotation for all; of an edge, of the keys of the same row whose weights are nearest.
+    change : in what is measured, as the values of :class:`core.model.interventions.heads.Effects`.
+    draws : (draw,), the change in each control: heads move as far in random directions, one
+        rotation for all; instead of an edge, another key of its row is cut, nearest weights first.
     expected : what is likeliest before or after, the likeliest before first; empty where the model
         names neither words nor classes.
     """
@@ -72,13 +72,13 @@ class AblationResult(Measurement):
 
     @property
     def control(self) -> float:
-        """The largest of the :attr:`draws` by size; NaN without any."""
+        """The largest absolute value of the :attr:`draws`; NaN without any."""
         return float(np.abs(self.draws).max()) if len(self.draws) else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
 class _Ablation:
-    """What is ablated of an input's attention, as it was before."""
+    """What to ablate in an input's attention, with its trace from before."""
 
     source: Source
     before: Trace
@@ -90,14 +90,14 @@ class _Ablation:
         """The ablation, then its controls."""
         replaced: Iterable[Sequence[Replacement]] = repeat(())
         if self.heads:
-            given = replacements(probe, self.source, self.replace)
-            rows = list(replacement_rows(*given, self.heads, draws))
+            outputs = replacements(probe, self.source, self.replace)
+            rows = list(replacement_rows(*outputs, self.heads, draws))
             replaced = ([row for draw, row in rows if draw == each] for each in range(1 + draws))
         masks = self._forbidden(probe) if self.cells else repeat({})
         return islice(map(Intervention, replaced, masks), 1 + draws)
 
     def _forbidden(self, probe: Probe) -> Iterator[dict[int, torch.Tensor]]:
-        """Masks of the cells, then of as many with other keys, the nearest weights first."""
+        """Masks of the cells, then of cells with other keys instead, the nearest weights first."""
         import torch
 
         shape, device = (self.before.shape[1], probe.tokens), probe.model.network.device
@@ -108,7 +108,7 @@ class _Ablation:
             yield {layer: torch.tensor(mask, device=device) for layer, mask in masks}
 
     def passes(self, probe: Probe, draws: int) -> list[torch.Tensor]:
-        """What is read before, after the ablation, and after each control."""
+        """The readings without any change, under the ablation, and under each control."""
         changes = (UNCHANGED, *self.interventions(probe, draws))
         return [run(probe, change) for change in changes]
 
@@ -126,7 +126,7 @@ def ablate(
     max_tokens: int | None = None,
     draws: int = DRAWS,
 ) -> AblationResult:
-    """Run a text or an image twice, the second time without what is named here.
+    """Run a text or an image twice, the second time without the given heads and cells.
 
     Parameters
     ----------
@@ -134,15 +134,15 @@ def ablate(
     cells : forbidden before the softmax, so the other weights of a row grow in proportion (Geva et
         al. 2023, section 3).
     replace, measure, pair, max_tokens : as for :func:`core.model.effects`.
-    draws : controls, at most so many.
+    draws : the maximum number of controls.
 
     Raises
     ------
     UnsupportedModelError
-        When the model cannot be intervened on, or measured so; or when a query would keep no key.
+        When the model cannot be intervened on or measured this way, or a query would keep no key.
     """
     if cells and model.way == "fast":
-        # The fast function takes no mask of its own making, and rounds otherwise than the exact.
+        # The fast function takes no extra mask, and rounds differently from the exact one.
         model = dataclasses.replace(model, way="exact")
     item = as_input(model, text, pair, max_tokens)
     (before,) = trace_inputs(model, [item])
@@ -153,21 +153,21 @@ def ablate(
     probe = probe_of(model, text, measure, pair=pair, max_tokens=max_tokens)
     reads = ablation.passes(probe, draws)
     change_by, *draws_by = (float(probe.compare(reads[0], each)[0]) for each in reads[1:])
-    said, by = reads, _says(model, probe.measure)
-    if by not in {None, probe.measure}:
-        said = ablation.passes(probe_of(model, text, by, pair=pair, max_tokens=max_tokens), 0)
+    readings, kind = reads, _says(model, probe.measure)
+    if kind not in {None, probe.measure}:
+        readings = ablation.passes(probe_of(model, text, kind, pair=pair, max_tokens=max_tokens), 0)
     return AblationResult(
         before=before,
         after=after,
         change=change_by,
         draws=np.array(draws_by),
-        expected=() if by is None else _expected(model, said[0][0], said[1][0]),
+        expected=() if kind is None else _expected(model, readings[0][0], readings[1][0]),
         **probe.of(reads[0]),
     )
 
 
 def _says(model: LoadedModel, measure: Outcome) -> Outcome | None:
-    """The measure that reads all words, or all classes: this one if it does; None without one."""
+    """The measure that reads all words or classes: `measure` if it does; None without one."""
     offered = measures_of(model)
     if "kl" in offered:
         return measure if measure in _OF_WORDS else "kl"
@@ -179,7 +179,7 @@ def _masks(cells: Sequence[Cell], shape: tuple[int, int]) -> dict[int, NDArray[n
     heads, tokens = shape
     masks: dict[int, NDArray[np.bool_]] = {}
     for cell in cells:
-        if max(cell.query, cell.key) >= tokens:  # cut for the measure: it has no part in it
+        if max(cell.query, cell.key) >= tokens:  # beyond the tokens that the measure reads
             continue
         mask = masks.setdefault(cell.layer, np.zeros((heads, tokens, tokens), dtype=np.bool_))
         mask[cell.head, cell.query, cell.key] = True
@@ -187,7 +187,7 @@ def _masks(cells: Sequence[Cell], shape: tuple[int, int]) -> dict[int, NDArray[n
 
 
 def _check_rows(trace: Trace, cells: Sequence[Cell]) -> None:
-    """Refuse to forbid all that a query may attend to."""
+    """Refuse to leave a query without any key to attend to."""
     for layer, mask in _masks(cells, trace.shape[1:3]).items():
         permitted = np.isfinite(trace.scores(layer))
         emptied = permitted.any(axis=-1) & ~(permitted & ~mask).any(axis=-1)

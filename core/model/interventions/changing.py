@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Replacement(NamedTuple):
-    """What a head gives instead, (token, dim) or what broadcasts to it; `row` is of the batch."""
+    """A head's new output, (token, dim) or what broadcasts to it; `row` is its row in the batch."""
 
     layer: int
     head: int
@@ -25,7 +25,7 @@ class Intervention:
 
     Attributes
     ----------
-    replaced : heads whose output before W_O is another.
+    replaced : heads whose output before W_O is replaced.
     cells : by layer, True where a query must not attend to a key (Geva et al. 2023, section 3):
         broadcasts to (batch, head, query, key). Weights of the other keys grow accordingly.
     """
@@ -38,12 +38,12 @@ class Intervention:
         return self.cells.get(number)
 
     def output(self, number: int, output: torch.Tensor) -> torch.Tensor:
-        """The outputs of a layer, (batch, token, head, dim), with those that are replaced."""
-        own = [each for each in self.replaced if each.layer == number]
-        if not own:
+        """The outputs of a layer, (batch, token, head, dim), with the replacements."""
+        replacements = [each for each in self.replaced if each.layer == number]
+        if not replacements:
             return output
         changed = output.clone()
-        for each in own:
+        for each in replacements:
             changed[each.row, :, each.head] = each.values
         return changed
 

@@ -1,4 +1,4 @@
-"""The direct effect of heads: what they write to the end themselves, by no later head or layer."""
+"""The direct effect of heads: what reaches the output without passing through later layers."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
 SUMS: tuple[Outcome, ...] = ("logit_difference", "class", "sentence")
 _followed: WeakSet[LoadedModel] = WeakSet()  # models whose parts add up
-TOLERANCE = 1e-3  # of the value, or of 1: how far the sum of all parts may be from it
+TOLERANCE = 1e-3  # how far the sum of parts may be off, relative to the value or to 1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DirectParts(Measurement):
-    """What is read at a model's end, as a sum of what each of its parts writes.
+    """What is read at a model's end, split into what each of its parts writes.
 
     Attributes
     ----------
     heads : (layer, head), NaN where a layer has no such head.
     layers : (layer,), what is written between a layer's heads and the next layer's: by its MLP.
-    embeddings, biases : of all tokens; of norms, of W_O and of the head for words.
-    value : the sum of all these: the lead of the first word over the second, the logit of the
-        class, or the length of the vector of the sentence or of CLS.
+    embeddings, biases : of all tokens; of the norms, W_O and the language-model head.
+    value : the sum of all these: the logit difference of the two words, the logit of the class, or
+        the norm of the sentence vector or of the CLS vector.
     """
 
     heads: Doubles
@@ -59,10 +59,10 @@ class WrittenWord(NamedTuple):
 
 
 class WrittenWords(NamedTuple):
-    """Words that a head makes likelier, and less likely, those it moves most first.
+    """Words that a head makes likelier, and less likely, the most affected first.
 
-    `passed_over` are entries that it moves more than some of these, and that are no text: control
-    characters, parts of a character, rows that the tokenizer does not use.
+    `passed_over` counts entries that it moves more than some of these but that are not text:
+    control characters, parts of a character, rows that the tokenizer does not use.
     """
 
     likelier: tuple[WrittenWord, ...]
@@ -79,9 +79,9 @@ def direct_parts(
     pair: str | None = None,
     max_tokens: int | None = None,
 ) -> DirectParts:
-    """What is read at the end, in parts by who wrote it.
+    """Split what is read at the end into what each part of the model writes.
 
-    `measure` is one of :data:`SUMS`; without it the model's first. The others are as for
+    `measure` is one of :data:`SUMS`, by default the model's first. The other parameters are as for
     :func:`core.model.effects`.
 
     Raises
@@ -101,7 +101,7 @@ def direct_parts(
 
 
 def parts_of(probe: Probe) -> DirectParts:
-    """The parts, which add up to the value; parameters and errors as of :func:`direct_parts`."""
+    """The parts, which add up to the value; errors as for :func:`direct_parts`."""
     import torch
 
     stream = _replay(probe)
@@ -143,9 +143,9 @@ def _replay(probe: Probe) -> LinearReplay:
 
 
 def _shares(value: torch.Tensor, stream: LinearReplay) -> Iterator[tuple[str, int, Doubles]]:
-    """Of each leaf its kind, its layer, and gradient by value, summed but for heads.
+    """Each leaf's kind, its layer, and gradient times value, summed over all axes but heads.
 
-    Those that the stream begins with are one, the "embeddings".
+    What comes before the first layer counts as one leaf, the "embeddings".
     """
     import torch
 
@@ -182,9 +182,9 @@ def followed_probe(
     pair: str | None = None,
     max_tokens: int | None = None,
 ) -> Probe:
-    """How an input is measured, of a model whose parts add up.
+    """How an input is measured, for a model whose parts add up.
 
-    That is checked once a model, on the first input. Raises `UnsupportedModelError` as
+    This is checked once per model, on its first input. Raises `UnsupportedModelError` like
     :func:`direct_parts`.
     """
     if model not in _followed:
@@ -194,7 +194,7 @@ def followed_probe(
 
 
 def _repeatable(probe: Probe) -> LinearReplay:
-    """A recorded pass that is the same again, for several copies together."""
+    """A recorded pass, checked to repeat itself for several copies together."""
     stream = _replay(probe)
     before = run(probe, follower=stream)
     again = run(probe, UNCHANGED, min(2, probe.copies), stream)
@@ -214,14 +214,14 @@ def direct_effects(
     max_tokens: int | None = None,
     heads: Collection[tuple[int, int]] | None = None,
 ) -> Doubles:
-    """What :func:`core.model.effects` gives as `values`, if nothing after a head noticed.
+    """The `values` of :func:`core.model.effects` if nothing after a head reacted to the change.
 
-    (layer, head). All later heads and layers give what they gave, and norms keep their scale: the
-    difference to `effects` is what they make of the change. Parameters are as there.
+    (layer, head). All later heads and layers keep their outputs, and norms keep their scale: the
+    difference from `effects` is how they react. Parameters are as there.
     """
     probe = followed_probe(model, text, measure, pair=pair, max_tokens=max_tokens)
-    given = replacements(probe, text, replace)
-    table: Doubles = head_table(probe, given, _repeatable(probe), heads=heads)[1][0]
+    outputs = replacements(probe, text, replace)
+    table: Doubles = head_table(probe, outputs, _repeatable(probe), heads=heads)[1][0]
     return table
 
 
@@ -236,11 +236,11 @@ def written_words(
     pair: str | None = None,
     max_tokens: int | None = None,
 ) -> WrittenWords | None:
-    """The words that a head, from 0, makes likelier and less likely by what it writes itself.
+    """The words that a head (from 0) makes likelier and less likely by what it writes directly.
 
-    The `count` with the largest and the smallest of its parts of the logits, at the token whose
-    word is measured, above the mean of all words; entries that are no text are passed over. None
-    for a model without a head for words.
+    The `count` words to whose logits it adds most and least, at the token whose word is measured,
+    relative to the mean of all words; entries that are not text are passed over. None for a model
+    without a language-model head.
     """
     if "logit_difference" not in measures_of(model):
         return None

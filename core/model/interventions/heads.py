@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 Replace = Literal["mean", "zero", "resample"]
 DRAWS = 8  # random directions of every head; what is left out of eight is pooled over heads
-SINGLE_DRAWS = 19  # of one head: by luck it changes more than in all of them once in 20
-FRESH_DRAWS = 99  # of each head that is claimed to matter: 1 in 100 by luck
+SINGLE_DRAWS = 19  # of one head: by chance its effect exceeds all of them once in 20
+FRESH_DRAWS = 99  # of each head that is claimed to matter: 1 in 100 by chance
 SEED, FRESH_SEED = 0, 1
-# Random directions, the same on each of so many samples: of fewer than ten, whatever the number of
-# heads, no single head could exceed chance at a false discovery rate of 10 %.
+# Random directions, the same on every sample, and how many samples. With fewer than ten directions,
+# however many heads, no single head could exceed chance at a false discovery rate of 10 %.
 SAMPLE_DRAWS, COMPARED = 10, 16
 
 
@@ -53,7 +53,7 @@ class Effects(Measurement):
         answer becomes less likely, or its vector moves.
     draws : (draw, layer, head): the change when the head's output moves as far as the replacement
         moves it, at every token, in a random direction: one rotation for all tokens.
-    replace : by what.
+    replace : what replaces a head's output.
     """
 
     values: Doubles
@@ -62,7 +62,7 @@ class Effects(Measurement):
 
     @property
     def control(self) -> Doubles:
-        """The largest of the :attr:`draws` by size, (layer, head); NaN without any."""
+        """The largest absolute value of the :attr:`draws`, (layer, head); NaN without any."""
         return np.abs(self.draws).max(axis=0) if len(self.draws) else self.values * np.nan
 
 
@@ -85,28 +85,27 @@ def effects(
     """Replace each head in turn, on one text or image, and measure what changes.
 
     All heads run in batches of at most ``COPIED_TOKENS`` tokens, so memory does not grow with their
-    number. Of an encoder-decoder, the encoder's heads.
+    number. For an encoder-decoder, they are the encoder's heads.
 
     Parameters
     ----------
-    replace : by "mean", its mean over all tokens of the reference; by "zero"; or by "resample",
-        what it gives on the text of the reference nearest in length, at the aligned token.
-    measure : one of ``measures_of(model)``; the first of them without it.
+    replace : "mean" for the head's mean over all tokens of the reference; "zero"; or "resample" for
+        its output on the reference text nearest in length, at the aligned token.
+    measure : one of ``measures_of(model)``; by default the first.
     pair : a second text, as for :func:`core.model.trace_text`.
     max_tokens : cut the text at this length if the model would take more.
-    words : whose logits a "logit_difference" compares, each one token (after a blank, where the
-        vocabulary has that): how far the first is ahead of the second. Without them, the model's
-        two likeliest.
-    reference : texts; without them 48 of the sample corpus (or the sample images), whose outputs
-        are kept with the model.
-    heads : (layer, head), from 0; all without them, and those left out are NaN.
+    words : the two whose logits a "logit_difference" compares, first minus second; each must be one
+        token (after a blank, where the vocabulary has that). By default, the model's two likeliest.
+    reference : texts; by default 48 of the sample corpus (or the sample images), whose outputs are
+        kept with the model.
+    heads : (layer, head), from 0; by default all. Heads left out are NaN.
     draws, seed : random directions for each head's control.
-    progress : called after every batch with how many of how many passes are done.
+    progress : called after every batch with the numbers of passes done and in total.
 
     Raises
     ------
     UnsupportedModelError
-        When the model cannot be measured so.
+        When the model cannot be measured this way.
     WrongInputError
         When `words` do not belong to the measure, or one of them is not one token.
     """
@@ -135,9 +134,9 @@ def head_table(
     seed: int = SEED,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[torch.Tensor, Doubles]:
-    """What was read before, and the change by each replacement, (1 + draw, layer, head).
+    """The reading before, and the change by each replacement, (1 + draw, layer, head).
 
-    `given` is of :func:`replacements`; the others are as for :func:`effects`.
+    `given` comes from :func:`replacements`; the other parameters are as for :func:`effects`.
     """
     rows = list(replacement_rows(*given, heads, draws, seed))
     remaining, done = iter(rows), 0
@@ -157,7 +156,7 @@ def head_table(
 def replacements(
     probe: Probe, source: Source, replace: Replace, texts: Sequence[str] | None = None
 ) -> tuple[Outputs, Outputs]:
-    """What every head gives, and gives instead, (token or 1, head, dim) of each layer.
+    """Every head's output and its replacement, (token or 1, head, dim) for each layer.
 
     `source` is the text or the image that is measured; `texts` are the reference.
     """
@@ -181,7 +180,7 @@ def replacement_rows(
     draws: int = 0,
     seed: int = SEED,
 ) -> Iterator[tuple[int, Replacement]]:
-    """For each head the replacement, numbered 0, then its controls from 1."""
+    """Each head's replacement, numbered 0, then its controls, numbered from 1."""
     dims = {outputs.shape[-1] for outputs in own}
     by_dim = {dim: own[0].new_tensor(rotations_of(dim, draws, seed)) for dim in dims}
     for layer, (outputs, other) in enumerate(zip(own, given, strict=True)):
@@ -191,20 +190,20 @@ def replacement_rows(
                 continue
             step = other[:, head] - outputs[:, head]  # (token, dim)
             turned = (step @ rotation for rotation in rotations)
-            for draw, each in enumerate((step, *turned)):
-                yield draw, Replacement(layer, head, outputs[:, head] + each)
+            for draw, shift in enumerate((step, *turned)):
+                yield draw, Replacement(layer, head, outputs[:, head] + shift)
 
 
 @lru_cache(maxsize=2)
 def rotations_of(dim: int, draws: int, seed: int) -> Doubles:
-    """Random rotations, (draw, dim, dim), for whatever head: their spaces have no common axes."""
+    """Random rotations, (draw, dim, dim), for any head: heads' spaces have no common axes."""
     from threadpoolctl import threadpool_limits
 
-    drawn = np.random.default_rng(seed).standard_normal((draws, dim, dim))
+    gaussians = np.random.default_rng(seed).standard_normal((draws, dim, dim))
     with threadpool_limits(1, user_api="blas"):
-        rotations, upper = np.linalg.qr(drawn)
+        rotations, upper = np.linalg.qr(gaussians)
     signs: Doubles = np.sign(np.diagonal(upper, axis1=1, axis2=2))
-    return rotations * signs[:, None]  # else they are not evenly distributed (Mezzadri 2007)
+    return rotations * signs[:, None]  # else they are not uniform (Mezzadri 2007)
 
 
 def samples_of(model: LoadedModel) -> tuple[str, ...]:
@@ -213,7 +212,7 @@ def samples_of(model: LoadedModel) -> tuple[str, ...]:
 
 
 def compared_with_chance(model: LoadedModel) -> range:
-    """The places of `COMPARED` of :func:`samples_of`, evenly spread."""
+    """The indices of `COMPARED` samples of :func:`samples_of`, evenly spread."""
     count = len(samples_of(model))
     return range(0, count, max(1, count // COMPARED))[:COMPARED]
 
@@ -227,12 +226,12 @@ def sample_effects(
     draws: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Effects:
-    """What :func:`core.model.effects` gives for the sample in that place of :func:`samples_of`.
+    """The :func:`core.model.effects` of the sample at that index of :func:`samples_of`.
 
-    Random directions are the same on all samples, as what a head writes is: else the luck of a
-    direction would cancel out over samples, and that of the head would not. What replaces a head
-    comes from the default reference, of which the samples are a part.
+    Random directions are the same on all samples, as a head's own direction is: otherwise luck
+    would average out over samples for the directions but not for the head. Replacements come from
+    the default reference, which includes the samples.
     """
     name = samples_of(model)[place]
-    given = sample_images.open_sample_image(name) if model.sees_images else name
-    return effects(model, given, replace, measure, draws=draws, progress=progress)
+    sample = sample_images.open_sample_image(name) if model.sees_images else name
+    return effects(model, sample, replace, measure, draws=draws, progress=progress)

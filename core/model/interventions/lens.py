@@ -22,9 +22,9 @@ class Lens:
     Attributes
     ----------
     guesses : the likeliest words, the likeliest first.
-    passed_over : entries that are likelier than the last of them, and no text.
+    passed_over : how many entries likelier than the last guess are not text.
     probability : of the word that the whole model finds likeliest.
-    kl : KL(what the whole model says || what is said here), in nats.
+    kl : KL(whole model's prediction || prediction here), in nats.
     """
 
     guesses: tuple[Guess, ...]
@@ -42,11 +42,11 @@ def logit_lens(
     pair: str | None = None,
     max_tokens: int | None = None,
 ) -> tuple[Lens, ...] | None:
-    """The words that the model would expect, of its embeddings alone and after each layer.
+    """The words that the model would expect from its embeddings alone, and after each layer.
 
-    All later heads and layers write nothing; where norms stand on the residual stream, as in BERT,
-    those of later layers stay. At the token whose word is measured, see
-    :func:`core.model.effects`. None for a model without a head for words. Raises
+    All later heads and layers write nothing; where norms act on the residual stream itself, as in
+    BERT, those of later layers stay. Read at the token whose word is measured, see
+    :func:`core.model.effects`. None for a model without a language-model head. Raises
     `UnsupportedModelError` where what is written cannot be followed.
     """
     from core.model.interventions.stream import TruncateAfter
@@ -55,22 +55,22 @@ def logit_lens(
         return None
     probe = followed_probe(model, text, "logit_difference", pair=pair, max_tokens=max_tokens)
     run(probe)  # as in core.model.interventions.direct
-    chances = []
+    log_probs = []
     for last in range(-1, model.layers):
         (read,) = run(probe, follower=TruncateAfter(probe.network, model.network, last))
-        chances.append(read.log_softmax(-1))
-    whole = chances[-1]
+        log_probs.append(read.log_softmax(-1))
+    whole = log_probs[-1]
     best = int(whole.argmax())
-    found = []
-    for each in chances:
-        order = each.argsort(descending=True).tolist()
+    lenses = []
+    for row in log_probs:
+        order = row.argsort(descending=True).tolist()
         words, passed_over = first_words(model.tokenizer, order, count, blanks=True)
-        found.append(
+        lenses.append(
             Lens(
-                guesses_of(model.tokenizer, words, each[words].exp().tolist()),
+                guesses_of(model.tokenizer, words, row[words].exp().tolist()),
                 passed_over,
-                float(each[best].exp()),
-                max(0.0, float((whole.exp() * (whole - each)).sum())),
+                float(row[best].exp()),
+                max(0.0, float((whole.exp() * (whole - row)).sum())),
             )
         )
-    return tuple(found)
+    return tuple(lenses)

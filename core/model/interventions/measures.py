@@ -1,4 +1,4 @@
-"""What can be measured of a model before and after a change: words, a sentence vector, a class."""
+"""What can be measured before and after a change of a model: words, sentence vector, class."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Measurement:
 
     Attributes
     ----------
-    measure, unit : what it is, and in what.
+    measure, unit : what was measured, and in which unit.
     words : the two words whose logits are compared, or the model's likeliest class.
     position : of the token whose word is measured, from 0; None for other measures.
     is_masked : whether that token was hidden for this.
@@ -63,7 +63,7 @@ def tokens_of(tokenizer: PreTrainedTokenizerFast, words: tuple[str, str]) -> tup
     Raises
     ------
     WrongInputError
-        When a word is no token of the vocabulary, or both are the same one.
+        When a word is not a token of the vocabulary, or both are the same one.
     """
     first, second = (_token_of(tokenizer, word) for word in words)
     if first == second:
@@ -72,15 +72,15 @@ def tokens_of(tokenizer: PreTrainedTokenizerFast, words: tuple[str, str]) -> tup
 
 
 def _token_of(tokenizer: PreTrainedTokenizerFast, word: str) -> int:
-    """The token of a word after a blank, else of what is written, else of that name."""
+    """The token of a word after a blank, else of the word alone, else the entry of that name."""
     for text in (f" {word}", word):
         ids = tokenizer(text, add_special_tokens=False).input_ids
         if len(ids) == 1 and ids[0] != tokenizer.unk_token_id:
             return int(ids[0])
-    named = tokenizer.get_vocab().get(word)
-    if named is None:
+    entry = tokenizer.get_vocab().get(word)
+    if entry is None:
         raise WrongInputError(
             f"{word[:80]!r} is not one token of this model's vocabulary.",
             "Name a shorter or more common word.",
         )
-    return int(named)
+    return int(entry)

@@ -1,4 +1,4 @@
-"""An input of a model, what is read of its passes and compared; the one runner of its passes."""
+"""An input of a model, what is read from its passes and compared, and what runs the passes."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
     Source = str | Image.Image | Pixels
     Value = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
-COPIED_TOKENS = 512  # of the copies that run together
+COPIED_TOKENS = 512  # in total, of the copies that run together
 MAX_READ = 16_000_000  # float64 numbers of logits at once: 128 MB
 
 
 @dataclass(frozen=True, eq=False)
 class Probe:
-    """An input of a model, and what is read of its passes and compared.
+    """An input of a model, and what is read from its passes and compared.
 
     Attributes
     ----------
     item : the input, with one token hidden where that is measured.
-    network : what runs; its modules are those of the model's.
-    read : of its output, what is compared: (copy, number).
-    numbers : floats a copy that are read, all positions together.
-    value : where the change is the fall of one number, that number, (copy,), from what was read
-        before and what is read.
+    network : what runs; it shares the modules of the model's network.
+    read : takes from its output what is compared: (copy, number).
+    numbers : floats read per copy, all positions together.
+    value : where the change is the drop of one number, that number, (copy,), from the reading
+        before and the current one.
     words : tokens of the two words that are compared; None for the two likeliest.
-    position, is_masked : as of a :class:`Measurement`.
+    position, is_masked : as in a :class:`Measurement`.
     """
 
     model: LoadedModel
@@ -65,7 +65,7 @@ class Probe:
 
     @property
     def tokens(self) -> int:
-        """Of the input."""
+        """The number of tokens of the input."""
         return len(self.item.tokens)
 
     @property
@@ -82,12 +82,12 @@ class Probe:
 
     @property
     def unit(self) -> str:
-        """Of the change."""
+        """The unit of the change."""
         of_cls = self.is_vector and self.measure == "class"
         return "1 − cosine of the CLS vector" if of_cls else UNITS[self.measure]
 
     def inputs(self, copies: int) -> dict[str, Any]:
-        """What the network takes, for so many copies of the input."""
+        """The network's arguments for this many copies of the input."""
         model, item = self.model, self.item
         if model.vision is None or item.patches is None:
             check_ids(model.network, item.ids, item.segments)
@@ -133,17 +133,17 @@ def run(
     *,
     grad: bool = False,
 ) -> torch.Tensor:
-    """What is read under a change, (copy, number), of so many copies of the input.
+    """What is read under a change, (copy, number), from this many copies of the input.
 
-    A `follower` is one object for all passes over this input, the first of them of one copy
-    without a change; with `grad`, gradients of what it follows can be taken. Raises
+    Use one `follower` for all passes over this input; its first pass must be of one copy without a
+    change. With `grad`, gradients of what it follows can be taken. Raises
     `UnsupportedModelError` when the model attends in a way that cannot be followed on this input.
     """
     import torch
     from torch.overrides import TorchFunctionMode
 
     model, network = probe.model, probe.network
-    # The fast function takes no mask of its own making.
+    # The fast function takes no extra mask.
     way = "exact" if model.way == "fast" and change.cells else model.way
     options: dict[str, Any] = {"change": change, "keeps": False}
     if follower is not None:
@@ -193,9 +193,9 @@ def probe_of(
     Raises
     ------
     UnsupportedModelError
-        When the model cannot be measured so.
+        When the model cannot be measured this way.
     WrongInputError
-        When `words` belong to another measure, or one of them is no token of the vocabulary.
+        When `words` belong to another measure, or one of them is not a token of the vocabulary.
     """
     offered = measures_of(model)
     chosen = offered[0] if measure is None else measure
@@ -211,17 +211,17 @@ def probe_of(
         return _of_class(model, item)
     if chosen == "sentence":
         return whole_probe(model, item)
-    named = None if words is None else tokens_of(model.tokenizer, words)
-    return _of_words(model, item, chosen, named)
+    word_ids = None if words is None else tokens_of(model.tokenizer, words)
+    return _of_words(model, item, chosen, word_ids)
 
 
 def whole_probe(model: LoadedModel, item: TextInput) -> Probe:
-    """Of a text, the mean of all tokens, as encoders of sentences are read."""
+    """Reads the mean over all tokens of a text, as sentence encoders do."""
     return Probe(model, item, "sentence", backbone_of(model), lambda out: out[0].double().mean(1))
 
 
 def _of_class(model: LoadedModel, item: TextInput) -> Probe:
-    """The logit of the likeliest class; of images without a head for classes, the vector of CLS."""
+    """Reads the logit of the likeliest class; for images without such a head, the CLS vector."""
     if model.classifier is not None:
         whole = model.classifier if model.sees_images else classifier_of(model)
         options: Any = {"numbers": len(model.labels), "value": _likeliest}
@@ -260,9 +260,9 @@ def _of_words(
         logits = (logits if logits.shape[1] == len(rows) else logits[:, rows]).double()
         if measure != "loss":
             return logits[:, 0]
-        chances = logits.log_softmax(-1)
-        wanted = chances.new_tensor(targets).long().expand(len(chances), -1)
-        return chances.gather(-1, wanted[..., None])[..., 0].mean(-1, keepdim=True)
+        log_probs = logits.log_softmax(-1)
+        target_ids = log_probs.new_tensor(targets).long().expand(len(log_probs), -1)
+        return log_probs.gather(-1, target_ids[..., None])[..., 0].mean(-1, keepdim=True)
 
     values: dict[Outcome, Value] = {
         "logit_difference": partial(_lead, words),
@@ -283,7 +283,7 @@ def _of_words(
 
 
 def _masked_position(model: LoadedModel, item: TextInput) -> tuple[int, bool]:
-    """The first mask that was typed; else the last word, and that it must be hidden."""
+    """The position of the first typed mask; else of the last word, and True: it must be hidden."""
     mask = model.tokenizer.mask_token_id
     if mask in item.ids:
         return item.ids.index(mask), False
@@ -307,13 +307,13 @@ def _lead(words: tuple[int, int] | None, before: torch.Tensor, read: torch.Tenso
 
 
 def _cosine_distance(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
-    """1 - cosine, exact also where the two are nearly the same."""
+    """1 - cosine, accurate even where the two are nearly the same."""
     units = (vectors / vectors.norm(dim=-1, keepdim=True) for vectors in (before, after))
     first, second = units
     return (first - second).square().sum(-1) / 2
 
 
 def _divergence(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
-    """KL(before, after) of the distributions, in nats."""
+    """KL(before || after) of the distributions, in nats."""
     first, second = before.log_softmax(-1), after.log_softmax(-1)
     return (first.exp() * (first - second)).sum(-1).clamp(min=0)

@@ -1,4 +1,4 @@
-"""What heads give on other texts or images: the reference that replacements come from."""
+"""Heads' outputs on other texts or images: the reference that replacements come from."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TEXTS = 48  # of the sample corpus, evenly spread
 
 
 class Sample(NamedTuple):
-    """A text or an image of the reference: which one it is, and what every head gives on it."""
+    """A text or an image of the reference: its identity, and every head's outputs on it."""
 
     identity: str
     outputs: Outputs
@@ -50,10 +50,10 @@ def reference_texts() -> tuple[str, ...]:
 
 @refusing_to("run")
 def reference_samples(model: LoadedModel, texts: Sequence[str] | None = None) -> tuple[Sample, ...]:
-    """What every head gives, before W_O, on each of `texts`; those of the default are kept.
+    """Every head's outputs, before W_O, on each of `texts`; those of the default are cached.
 
-    Without `texts`, on :func:`reference_texts`, or on the sample images. About
-    4 layers heads dim bytes a token: 3 MB for a small encoder. They are kept with the network,
+    The default is :func:`reference_texts`, or the sample images. They take about
+    4 * layers * heads * dim bytes per token: 3 MB for a small encoder. They are cached by network,
     which gives the same whichever way its attention is recorded.
     """
     if texts is None and model.network in _kept:
@@ -71,7 +71,7 @@ def reference_samples(model: LoadedModel, texts: Sequence[str] | None = None) ->
 
 
 def identity_of(model: LoadedModel, source: Source) -> str:
-    """The same for texts that are the same tokens, and for images of the same pixels."""
+    """A key that is equal for texts of the same tokens, and for images of the same pixels."""
     if isinstance(source, str):
         return repr(as_input(model, source).ids)
     rgb = as_rgb(source)
@@ -79,12 +79,12 @@ def identity_of(model: LoadedModel, source: Source) -> str:
 
 
 def head_outputs(model: LoadedModel, item: TextInput) -> Outputs:
-    """What every head gives on one input, before W_O."""
+    """Every head's output on one input, before W_O."""
     return outputs_of(whole_probe(model, item))
 
 
 def outputs_of(probe: Probe) -> Outputs:
-    """What every head gives in one pass of the network that is measured."""
+    """Every head's output in one pass of the probe's network."""
     import torch
 
     outputs: list[torch.Tensor] = []
@@ -103,7 +103,7 @@ def outputs_of(probe: Probe) -> Outputs:
 
 
 def mean_outputs(samples: Sequence[Sample]) -> Outputs:
-    """The mean over all tokens of all texts, (1, head, dim) of each layer."""
+    """The mean over all tokens of all texts, (1, head, dim) for each layer."""
     import torch
 
     layers = zip(*(each.outputs for each in samples), strict=True)
@@ -111,10 +111,10 @@ def mean_outputs(samples: Sequence[Sample]) -> Outputs:
 
 
 def aligned_outputs(samples: Sequence[Sample], identity: str, tokens: int) -> Outputs:
-    """Another text's outputs at the tokens of one: of the text nearest in length.
+    """The outputs of the sample nearest in length, aligned to a text of this many `tokens`.
 
-    Its first token stands for the first and its last for the last; those between by their relative
-    place. The text of that `identity` is no other text, unless there is none.
+    Its first token stands for the first and its last for the last; those between are matched by
+    relative position. The sample of that `identity` is used only if there is no other.
     """
     import torch
 
@@ -128,9 +128,9 @@ def aligned_outputs(samples: Sequence[Sample], identity: str, tokens: int) -> Ou
 def written_norms(
     model: LoadedModel, text: Source, *, pair: str | None = None, max_tokens: int | None = None
 ) -> Doubles | None:
-    """The length of what each head adds to the residual stream, (layer, head).
+    """The norm of what each head adds to the residual stream, (layer, head).
 
-    The root of the mean square over tokens, without the bias of W_O, which belongs to no head.
+    The root mean square over tokens, without the bias of W_O, which belongs to no head.
     None where W_O is not known.
     """
     import torch
@@ -141,8 +141,8 @@ def written_norms(
     outputs = head_outputs(model, as_input(model, text, pair, max_tokens))
     norms = np.full((len(outputs), max(layer.shape[1] for layer in outputs)), np.nan)
     with torch.inference_mode():
-        for layer, (given, weight) in enumerate(zip(outputs, projections, strict=True)):
-            for head in range(given.shape[1]):  # one at a time: (token, width) is all that is held
-                written = given[:, head].float() @ weight[head].float()
+        for layer, (output, weight) in enumerate(zip(outputs, projections, strict=True)):
+            for head in range(output.shape[1]):  # one at a time: only (token, width) in memory
+                written = output[:, head].float() @ weight[head].float()
                 norms[layer, head] = float(written.square().sum(-1).mean().sqrt())
     return norms

@@ -1,11 +1,11 @@
-"""A network whose end is linear in what is written to its residual stream.
+"""A network whose output is linear in what is written to its residual stream.
 
 Modules write to it: W_O of each layer, the matrices of its MLP, its experts as one. One pass is
-taken for granted: what they gave, the gates and the scales of norms stay as they were there, but
-for W_O. Then what is read at the end is a sum over what heads, other layers, embeddings and biases
-write by themselves, and what is changed in a head reaches the end by no other head or layer: its
-direct effect (Elhage et al. 2021). An activation of the head for words counts as a gate: its
-output over its input stays.
+recorded, and all but W_O is frozen there: what the modules gave, the gates, the scales of norms.
+The output is then a sum of what heads, other layers, embeddings and biases write by themselves, and
+a change in a head reaches it through no other head or layer: the head's direct effect (Elhage et
+al. 2021). An activation in the language-model head counts as a gate: the ratio of its output to its
+input is frozen.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _OF_EXPERTS = {"experts", "router"}  # modules that a mixture of experts has
 
 
 class Leaf(NamedTuple):
-    """Something that is written: by a "head", a "layer" besides its heads, or as a "bias".
+    """Something written to the stream: by a "head", by the rest of a "layer", or as a "bias".
 
     `layer` counts attention calls, from 0; -1 is before the first of them.
     """
@@ -46,12 +46,12 @@ class Leaf(NamedTuple):
 class Follower(ABC):
     """A :class:`core.model.capture.Change` for passes of one network over copies of one input.
 
-    The first pass, of one copy in which nothing is changed, is recorded; those that follow use it.
-    Modules that write to the stream are run by :meth:`write`.
+    The first pass, of one unchanged copy, is recorded; later passes use it. Modules that write to
+    the stream are run by :meth:`write`.
 
     Parameters
     ----------
-    network, base : what runs, and the network inside of it that has no head, perhaps itself.
+    network, base : what runs, and the network without a head inside it, perhaps itself.
     """
 
     def __init__(self, network: Any, base: torch.nn.Module) -> None:  # noqa: ANN401 - a network
@@ -62,14 +62,14 @@ class Follower(ABC):
         self._layer = -1  # the last attention call
         self._joins = False  # whether the next matrix is W_O
         self._reads = False  # whether the network is done, and its head at work
-        self._kept: list[tuple[torch.Tensor, torch.Size]] = []  # and its input
-        self._beside: dict[int, list[Any]] = {}  # what experts gave besides, at the same places
+        self._kept: list[tuple[torch.Tensor, torch.Size]] = []  # outputs, shapes of their inputs
+        self._beside: dict[int, list[Any]] = {}  # experts' other outputs, at the same places
         self._at = 0
-        own = self._copied(network, base)
-        self._network = own if network is base else rewired(own, base, self._end)  # type: ignore[arg-type]
+        copied = self._copied(network, base)
+        self._network = copied if network is base else rewired(copied, base, self._end)  # type: ignore[arg-type]
 
     def begin(self, change: Intervention, copies: int) -> Any:  # noqa: ANN401 - a network
-        """Before each pass: a copy of the network to run, which shares its weights."""
+        """Call before each pass: returns a copy of the network to run, which shares its weights."""
         self.records, self.change, self.copies = self.copies == 0, change, copies
         self._layer, self._joins, self._reads, self._at = -1, False, False, 0
         return self._network
@@ -85,24 +85,24 @@ class Follower(ABC):
 
     @abstractmethod
     def write(self, module: torch.nn.Module, run: partial[Any], *, linear: bool) -> Any:  # noqa: ANN401 - what it gives
-        """What a module writes, a tensor or it first; W_O and the head for words are `linear`."""
+        """A module's output, or a tuple led by it; W_O and language-model heads are `linear`."""
 
     def replay(self, run: partial[Any]) -> Any:  # noqa: ANN401 - what a module gives
-        """What a module gave in the recorded pass, once a copy; in that pass, what it gives."""
+        """A module's output in the recorded pass, repeated per copy; in that pass, computed."""
         states, place = _states(run), len(self._kept) if self.records else self._at
         if self.records:
-            made = run()
-            first, *self._beside[place] = made if isinstance(made, tuple) else (made,)
+            output = run()
+            first, *self._beside[place] = output if isinstance(output, tuple) else (output,)
             self._kept[place:] = [(first.detach().clone(), states.shape)]  # not what its parts gave
         else:
             first = self._again(states)
         return (first, *self._beside[place]) if self._beside[place] else first
 
     def _again(self, states: torch.Tensor) -> torch.Tensor:
-        made, shape = self._kept[self._at]
+        value, shape = self._kept[self._at]
         self._at += 1
         copies = len(states) // shape[0]  # 1 where the batch is not in the first axis
-        return made.repeat(copies, *[1] * (made.dim() - 1))  # networks add to them in place
+        return value.repeat(copies, *[1] * (value.dim() - 1))  # networks add to them in place
 
     def _copied(self, module: Any, base: torch.nn.Module) -> Any:  # noqa: ANN401 - a module
         """The module with its writers wrapped, for this object alone.
@@ -115,11 +115,11 @@ class Follower(ABC):
         children = {name: child for name, child in module._modules.items() if child is not None}  # noqa: SLF001 - shared by copies
         if not _OF_EXPERTS.isdisjoint(children) or (not children and _is_matrix(module)):
             return Wrapped(module, partial(self._write, module))
-        found = {name: copied(child) for name, child in children.items()}
-        if all(found[name] is child for name, child in children.items()):
+        wrapped = {name: copied(child) for name, child in children.items()}
+        if all(wrapped[name] is child for name, child in children.items()):
             return module
         twin = copy.copy(module)
-        twin.__dict__["_modules"] = module._modules | found  # noqa: SLF001 - likewise
+        twin.__dict__["_modules"] = module._modules | wrapped  # noqa: SLF001 - likewise
         return Wrapped(twin, lambda run: run(), base) if module is base else twin
 
     def _write(self, module: torch.nn.Module, run: partial[Any]) -> Any:  # noqa: ANN401 - what it gives
@@ -127,21 +127,21 @@ class Follower(ABC):
         return self.write(module, run, linear=linear)
 
     def _end(self, output: Any) -> Any:  # noqa: ANN401 - handed on
-        """The network inside of the one with a head is done."""
+        """Note that the network below the head is done."""
         self._reads = True
         return output
 
 
 class SharedPrefix(Follower):
-    """What all copies share before the heads of the first layer that is changed is made once."""
+    """Computes once what all copies share, up to the heads of the first changed layer."""
 
     def begin(self, change: Intervention, copies: int) -> Any:  # noqa: ANN401 - a network
-        """As of any follower."""
+        """As for any follower."""
         self._first = min((*(each.layer for each in change.replaced), *change.cells), default=0)
         return super().begin(change, copies)
 
     def write(self, module: torch.nn.Module, run: partial[Any], *, linear: bool) -> Any:  # noqa: ANN401, ARG002 - as of any
-        """What the module gave, or gives."""
+        """The module's recorded output where all copies share it, else computed."""
         if self.records:
             return self.replay(run)
         if self._layer >= self._first:
@@ -149,15 +149,15 @@ class SharedPrefix(Follower):
         length, *rest = self._kept[self._at][1]
         if _states(run).shape == (self.copies * length, *rest):
             return self.replay(run)
-        self._at += 1  # its batch is not in the first axis, as of tables of distances
+        self._at += 1  # its batch is not in the first axis, as in tables of distances
         return run()
 
 
 class TruncateAfter(Follower):
-    """What comes after a layer writes nothing: no head, no MLP, no bias of theirs.
+    """Everything after a layer writes nothing: no head, no MLP, none of their biases.
 
-    The final norm and the head for words read what stands there then. `last` is the last layer that
-    writes, an attention call from 0; -1 for embeddings alone.
+    The final norm and the language-model head read the stream as it is then. `last` is the last
+    layer that writes, an attention call from 0; -1 for embeddings alone.
     """
 
     def __init__(self, network: Any, base: torch.nn.Module, last: int) -> None:  # noqa: ANN401 - a network
@@ -165,13 +165,13 @@ class TruncateAfter(Follower):
         self._last = last
 
     def write(self, module: torch.nn.Module, run: partial[Any], *, linear: bool) -> Any:  # noqa: ANN401, ARG002 - as of any
-        """As it is, or zero after the last layer."""
-        made = run()
+        """The module's output, or zero after the last layer."""
+        output = run()
         if self._layer <= self._last or self._reads:
-            return made
-        if isinstance(made, tuple):
-            return (torch.zeros_like(made[0]), *made[1:])
-        return torch.zeros_like(made)
+            return output
+        if isinstance(output, tuple):
+            return (torch.zeros_like(output[0]), *output[1:])
+        return torch.zeros_like(output)
 
 
 class LinearReplay(Follower, TorchFunctionMode):
@@ -210,30 +210,30 @@ class LinearReplay(Follower, TorchFunctionMode):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401 - whatever the function returns
         """Compute as the linear network does."""
-        given, name = kwargs or {}, getattr(func, "__name__", "")
+        options, name = kwargs or {}, getattr(func, "__name__", "")
         if name in _SUMS and len(args) == 2 and isinstance(args[1], torch.nn.Parameter):
             args = (args[0], self._leaf("bias", args[1]))
         if func in _NORMS:
-            return self._norm(func, *args, **given)
+            return self._norm(func, *args, **options)
         if name in _GATES or (name in _POWERS and _is_root(*args)):
-            kept = self._keep(args[0], lambda: func(*args, **given))
-            return kept.contiguous()  # networks view them
-        made = func(*args, **given)
+            gate = self._keep(args[0], lambda: func(*args, **options))
+            return gate.contiguous()  # networks view them
+        result = func(*args, **options)
         if self._reads and name in _ACTIVATIONS:
             states = args[0]
-            return states * self._keep(states, lambda: torch.where(states == 0, 0, made / states))
+            return states * self._keep(states, lambda: torch.where(states == 0, 0, result / states))
         is_source = name in _SOURCES and self._layer < 0 and torch.is_grad_enabled()
-        return made.detach().requires_grad_() if is_source else made
+        return result.detach().requires_grad_() if is_source else result
 
     def write(self, module: torch.nn.Module, run: partial[Any], *, linear: bool) -> Any:  # noqa: ANN401 - what it gives
-        """A linear map of what it gets, or what it gave in the recorded pass."""
+        """A linear map of the module's input, or its output in the recorded pass."""
         if linear:
             bias = getattr(module, "bias", None)
             return run() if bias is None else run() + (self._leaf("bias", bias) - bias)
-        made = self.replay(run)
+        output = self.replay(run)
         if not self.records:
-            return made
-        first, *rest = made if isinstance(made, tuple) else (made,)
+            return output
+        first, *rest = output if isinstance(output, tuple) else (output,)
         written = self._leaf("layer", first.detach().clone())
         return (written, *rest) if rest else written
 
@@ -249,22 +249,22 @@ class LinearReplay(Follower, TorchFunctionMode):
         axes = tuple(range(-len(shape), 0))
         if func is functional.layer_norm:
             states = states - states.mean(axes, keepdim=True)
-        least = torch.finfo(states.dtype).eps if eps is None else eps
+        epsilon = torch.finfo(states.dtype).eps if eps is None else eps
         scale = self._keep(
-            states, lambda: states.square().mean(axes, keepdim=True).add(least).rsqrt()
+            states, lambda: states.square().mean(axes, keepdim=True).add(epsilon).rsqrt()
         )
-        made = states * scale
+        result = states * scale
         if weight is not None:
-            made = made * weight
-        return made if bias is None else made + self._leaf("bias", bias)
+            result = result * weight
+        return result if bias is None else result + self._leaf("bias", bias)
 
     def _keep(self, states: torch.Tensor, compute: Callable[[], torch.Tensor]) -> torch.Tensor:
-        """What is computed of these in the recorded pass, and in all others the same."""
+        """What `compute` gives in the recorded pass, reused in all others."""
         if not self.records:
             return self._again(states)
-        made = compute().detach()
-        self._kept.append((made, states.shape))
-        return made.clone()
+        value = compute().detach()
+        self._kept.append((value, states.shape))
+        return value.clone()
 
     def _leaf(self, kind: str, values: torch.Tensor) -> torch.Tensor:
         if not (self.records and torch.is_grad_enabled()):
@@ -275,7 +275,7 @@ class LinearReplay(Follower, TorchFunctionMode):
 
 
 def _states(run: partial[Any]) -> torch.Tensor:
-    """What a module is given first."""
+    """The first argument of a module."""
     states: torch.Tensor = next(iter((*run.args, *run.keywords.values())))
     return states
 
@@ -288,5 +288,5 @@ def _is_matrix(module: torch.nn.Module) -> bool:
 
 
 def _is_root(_base: object, exponent: object, *_rest: object) -> bool:
-    """Whether a power is one over a root, as of a norm."""
+    """Whether a power is an inverse one, such as the inverse root in a norm."""
     return isinstance(exponent, float) and exponent < 0

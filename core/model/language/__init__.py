@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from core.model.running.loaded import LoadedModel, Task
 
-MAX_MASKS = 8  # of a text that are filled: each needs a row as long as the vocabulary
+MAX_MASKS = 8  # filled in per text: each needs a row as long as the vocabulary
 _BLANK_BEFORE = ("Ġ", "▁", " ")  # how vocabularies write the blank before a word
 _LACKS: dict[Task, str] = {
     "next": "{name} has no language-model head for the next word.",
@@ -51,7 +51,7 @@ class Guess:
 
 @dataclass(frozen=True)
 class Masked:
-    """A mask by its position among the tokens, and what may stand there, the likeliest first."""
+    """The position of a mask among the tokens, and the guesses for it, the likeliest first."""
 
     position: int
     guesses: tuple[Guess, ...]
@@ -78,7 +78,7 @@ def next_words(
     count: int = 10,
     max_tokens: int | None = None,
 ) -> tuple[Guess, ...]:
-    """The tokens that a decoder expects after a text, or after two, the likeliest first.
+    """The tokens that a decoder expects after a text or a pair, the likeliest first.
 
     A text that is cut, as :func:`core.model.trace_text` cuts it, is continued where it was cut.
 
@@ -107,9 +107,9 @@ def masked_words(
     count: int = 5,
     max_tokens: int | None = None,
 ) -> tuple[Masked, ...]:
-    """What a masked model reads under the mask tokens typed in a text, or in two.
+    """What a masked model expects at the mask tokens typed in a text or a pair.
 
-    Only under the first :data:`MAX_MASKS`. Parameters and errors as for :func:`next_words`.
+    Only at the first :data:`MAX_MASKS`. Parameters and errors as for :func:`next_words`.
     """
     language_model = language_model_for(model, "masked")
     item = encode(model, text, pair, max_tokens)
@@ -128,10 +128,10 @@ def masked_words(
 def text_classes(
     model: LoadedModel, text: str, pair: str | None = None, max_tokens: int | None = None
 ) -> list[tuple[str, float]]:
-    """The likeliest classes of a text, or of two, with their probabilities, the likeliest first.
+    """The likeliest classes of a text or a pair with their probabilities, the likeliest first.
 
     As :func:`core.model.running.loaded.likeliest_classes`. Raises `UnsupportedModelError` when the
-    checkpoint has no head for classes.
+    checkpoint has no classification head.
     """
     import torch
 
@@ -158,7 +158,7 @@ def _logits(
     length: int,
     rows: list[int],
 ) -> torch.Tensor:
-    """What the head says of some of the first `length` tokens, float32 (row, vocabulary)."""
+    """The head's logits at `rows` of the first `length` tokens, float32 (row, vocabulary)."""
     import torch
 
     ids, segments = item.ids[:length], item.segments[:length]
@@ -175,7 +175,7 @@ def narrowed(
 ) -> PreTrainedModel:
     """A network of the same modules whose head gets the tokens in `rows` only.
 
-    A head has a number for each entry of the vocabulary: half a gigabyte for 500 tokens of the
+    A head gives a logit for each entry of the vocabulary: half a gigabyte for 500 tokens with the
     largest.
     """
 
@@ -190,7 +190,7 @@ def narrowed(
 def rewired(
     whole: PreTrainedModel, base: PreTrainedModel, then: Callable[[Any], Any]
 ) -> PreTrainedModel:
-    """A network of the same modules that goes on with what `then` makes of its base's output.
+    """A network of the same modules in which `then` changes the output of its base.
 
     The copy belongs to one call, so other threads are not affected. It may be rewired again.
     """
@@ -206,7 +206,7 @@ def rewired(
 
 
 class Wrapped:
-    """A module that is run by `around`; else as the module itself, and known by it as `inner`."""
+    """A module that runs through `around` and otherwise acts as itself; it is kept as `inner`."""
 
     def __init__(
         self,
@@ -218,11 +218,11 @@ class Wrapped:
         self.inner = getattr(wrapped, "inner", wrapped) if inner is None else inner
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - handed on
-        """What `around` makes of a run of the module."""
+        """Run the module through `around`."""
         return self._around(partial(self._wrapped, *args, **kwargs))
 
     def within(self, copied: Callable[[Any], Any]) -> Wrapped:
-        """The same around a copy of what is wrapped."""
+        """The same wrapper around a copy of the module."""
         return Wrapped(copied(self._wrapped), self._around, self.inner)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - handed on
@@ -246,9 +246,9 @@ def display_names(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> lis
 
 
 def is_text(tokenizer: PreTrainedTokenizerFast, entry: int, *, blanks: bool = False) -> bool:
-    """Whether an entry of the vocabulary can be printed: no control character, no half of one.
+    """Whether an entry of the vocabulary can be printed: no control or half character.
 
-    Nor a blank or the end of a line, unless `blanks` count.
+    Blanks and line breaks do not count either, unless `blanks` is set.
     """
     decoded = str(tokenizer.decode([entry]))
     text = decoded.strip()
@@ -275,7 +275,7 @@ def first_words(
 def guesses_of(
     tokenizer: PreTrainedTokenizerFast, ids: Sequence[int], probabilities: Sequence[float]
 ) -> tuple[Guess, ...]:
-    """Entries of the vocabulary by their names, in the given order."""
+    """Guesses of these entries of the vocabulary, in the given order."""
     # A vocabulary is often padded: the last rows of its table have no token.
     names = [name or "" for name in tokenizer.convert_ids_to_tokens(list(ids))]
     spelling, starts = spelling_of(tokenizer), marks_starts(tokenizer)
@@ -288,7 +288,7 @@ def guesses_of(
 def _continues(name: str, starts: bool) -> bool:
     """Whether a token continues a word: marked so, or not marked as a beginning where others are.
 
-    Signs and special tokens, such as a full stop, do neither.
+    Punctuation and special tokens do neither.
     """
     if name.startswith("##"):
         return True

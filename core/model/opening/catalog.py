@@ -1,4 +1,4 @@
-"""The catalogue: its models, and whether one of them is local, whole, and fits in memory."""
+"""The catalogue: its models, and whether one of them is local, complete, and fits in memory."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class ModelSpec:
     name : what people pick, and what a link carries.
     title : the name in words.
     good_for : one or two sentences that help to choose.
-    group : beside which models it stands.
+    group : the group that it is listed in.
     size_mb : size of the safetensors files in megabytes (10^6 bytes), as they were published when
         they were entered here, rounded; the hub's own number is shown before a download.
-    bytes_per_weight : of the type of number in which the files hold the weights.
+    bytes_per_weight : of the number type of the weights in the files.
     repos : ids on the model hub, the current one first; empty for a bundled model.
     gated : whether the hub gives it only to people who have accepted its licence there.
     package, folder : for a bundled model, the package that carries its folder.
     pins : for a bundled model, the sha256 of each of its files.
-    begin : layer and head, from 1, that pages of images show first; None where nobody knows better
-        than the last layer.
+    begin : layer and head, from 1, that image pages show first; None where there is no better
+        choice than the last layer.
     """
 
     name: str
@@ -61,12 +61,12 @@ class ModelSpec:
 
     @property
     def modality(self) -> Modality:
-        """What the model is given. Of CLIP, only the part that reads images stands here."""
+        """What the model reads. Of CLIP, only the part that reads images is listed."""
         return "image" if self.group == "vision" else "text"
 
     @property
     def weights(self) -> int:
-        """How many numbers the files hold, about."""
+        """About how many weights the files hold."""
         return self.size_mb * 10**6 // self.bytes_per_weight
 
 
@@ -115,7 +115,7 @@ def reading(modality: Modality) -> tuple[ModelSpec, ...]:
 def default_model(modality: Modality = "text") -> str:
     """The model to begin with: `DEFAULT_MODEL`, or the other bundled one if that is missing.
 
-    Of those that read images, the first.
+    For images, the first that reads them.
     """
     if modality == "image":
         return reading(modality)[0].name
@@ -131,12 +131,12 @@ def bundled_folder(spec: ModelSpec = CATALOG[0]) -> Path:
         When the package is not installed.
     """
     try:
-        found = importlib.util.find_spec(spec.package)
+        package = importlib.util.find_spec(spec.package)
     except (ImportError, ValueError):
-        found = None
-    if found is None or not found.submodule_search_locations:
+        package = None
+    if package is None or not package.submodule_search_locations:
         raise _not_installed(spec)
-    return Path(found.submodule_search_locations[0]) / spec.folder
+    return Path(package.submodule_search_locations[0]) / spec.folder
 
 
 def bundled_problem(spec: ModelSpec) -> BundledModelError | None:
@@ -166,7 +166,7 @@ def is_local(spec: ModelSpec) -> bool:
 
 
 def fits(spec: ModelSpec, free_bytes: int) -> bool:
-    """Whether the model's weights fit in that much memory, as the check at load sees it."""
+    """Whether the model's weights fit in that much memory, by the rule of the check at load."""
     return memory.needed_bytes(spec.weights) <= free_bytes
 
 
@@ -188,7 +188,7 @@ def first_difference(folder: Path, pins: Mapping[str, str]) -> str | None:
     return _first_different(folder, tuple(pins.items()), state)
 
 
-@lru_cache(maxsize=16)  # a changed folder is a new question
+@lru_cache(maxsize=16)  # a changed folder has a new state
 def _first_different(folder: Path, pins: tuple[tuple[str, str], ...], _state: object) -> str | None:
     return next((name for name, pin in pins if _sha256(folder / name) != pin), None)
 

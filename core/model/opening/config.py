@@ -114,7 +114,7 @@ def _numbers(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str
 
 
 def _check_products(config: Settings, largest: dict[str, float]) -> None:
-    """Bound what two numbers make together: modules, and tables filled number by number."""
+    """Bound products of two settings: modules, and tables filled number by number."""
     modules = largest.get("layers", 1) * largest.get("experts", 1)
     sines = largest.get("positions", 1) * largest.get("dims", 1)
     parts = [config, *(value for value in config.values() if isinstance(value, dict))]

@@ -1,7 +1,7 @@
-"""Download the files of one model, as a process that reads one line of JSON.
+"""Download the files of one model, in a process that reads its request as one line of JSON.
 
-It fetches the files that are listed, and no others, into the hub client's cache, and says what went
-wrong, if anything. It ends without an unfinished file when its input does: nobody is waiting.
+It fetches the listed files, and no others, into the hub client's cache, and prints what went wrong,
+if anything. When its input closes, nobody is waiting: it removes unfinished files and exits.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main() -> None:
     try:
         for name in names:
             hf_hub_download(filename=name, **request)
-    except Exception as error:  # noqa: BLE001 - the server makes a sentence of it
+    except Exception as error:  # noqa: BLE001 - the server turns it into a sentence
         print(getattr(error, "strerror", None) or type(error).__name__)  # noqa: T201
         sys.exit(1)
 

@@ -1,4 +1,4 @@
-"""Model downloads: as large as announced, measured as they run, and stopped at any moment.
+"""Model downloads: no larger than announced, measured as they run, stoppable at any moment.
 
 The hub client works in a process of its own (`download_process.py`); this side watches the disk.
 """
@@ -34,14 +34,14 @@ def fetch(
     max_mb: float | None = None,
     on_look: Callable[[int], object] = lambda _: None,
 ) -> Path:
-    """Download a model; its folder.
+    """Download a model and return its folder.
 
     Parameters
     ----------
     token : None for this machine's token, False for none.
     max_mb : the largest model that may be downloaded.
-    on_look : called every `LOOK_SECONDS` with the bytes that are here; the download ends with what
-        it raises.
+    on_look : called every `LOOK_SECONDS` with the bytes present so far; an exception that it raises
+        ends the download.
 
     Raises
     ------
@@ -69,14 +69,14 @@ def check_size(name: str, size_mb: float, max_mb: float | None) -> None:
 
 
 def _fetch(model: HubModel, token: bool | None, on_look: Callable[[int], object]) -> Path:
-    """The cache hears of the model once all files are there, each with its announced size."""
+    """Download; the cache lists the model once all files are there at their announced size."""
     from huggingface_hub import constants
     from huggingface_hub.file_download import repo_folder_name
 
     cache = Path(constants.HF_HUB_CACHE).expanduser().absolute()
     place = cache / repo_folder_name(repo_id=model.repo, repo_type="model")
     folder = place / "snapshots" / model.revision
-    absent = _missing(model, folder)  # nothing, where another visitor has waited for the same
+    absent = _missing(model, folder)  # none if another visitor has just fetched it
     missing = sum(size for _, size in absent)
     _check_room(model, cache, missing)
     request = {
@@ -104,7 +104,7 @@ def _fetch(model: HubModel, token: bool | None, on_look: Callable[[int], object]
 
 
 def _run(request: dict[str, Any], watch: Callable[[subprocess.Popen[str]], None]) -> str:
-    """Run the process while it is watched; what went wrong, in a few words."""
+    """Run the process while it is watched; returns what went wrong, in a few words."""
     with subprocess.Popen(  # leaving closes the input, and waits for the end
         [sys.executable, str(Path(__file__).with_name("download_process.py"))],
         stdin=subprocess.PIPE,
@@ -148,18 +148,18 @@ def _watch(
 
 
 def _missing(model: HubModel, folder: Path) -> list[tuple[str, int]]:
-    """The files that are not there with their announced size."""
+    """The files that are missing, or not of their announced size."""
     return [(name, size) for name, size in model.files if _size(folder / name) != size]
 
 
 def _bytes_below(folder: Path) -> int:
-    """Bytes of its files, complete or not, without links; they and folders may vanish meanwhile."""
+    """Bytes of its files, complete or not, without links; any of them may vanish meanwhile."""
     paths = [Path(place, name) for place, _, names in os.walk(folder) for name in names]
     return sum(max(0, _size(path)) for path in paths if not path.is_symlink())
 
 
 def _size(path: Path) -> int:
-    """In bytes; -1 without such a file."""
+    """The file's size in bytes; -1 if there is no such file."""
     try:
         return path.stat().st_size
     except OSError:

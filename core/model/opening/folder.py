@@ -29,7 +29,7 @@ from core.vocabulary import Modality
 CONFIG, TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
 GENERATION_CONFIG = "generation_config.json"
 TOKENIZER, _SPECIAL_TOKENS = "tokenizer.json", "special_tokens_map.json"
-_UNUSED = ("vocab.txt", "added_tokens.json")  # never read; that they lead elsewhere is no accident
+_UNUSED = ("vocab.txt", "added_tokens.json")  # never read, but refused where they lead elsewhere
 IMAGE_PROCESSOR, _PROCESSOR = "preprocessor_config.json", "processor_config.json"
 _WEIGHTS, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _ADAPTER = "adapter_config.json"
@@ -52,10 +52,10 @@ class ModelFiles:
     ----------
     config : content of config.json.
     tokenizer_settings : content of tokenizer_config.json and special_tokens_map.json, by file name.
-    tokenizer : tokenizer.json; None of a model of images.
+    tokenizer : tokenizer.json; None for a vision model.
     weights : the folder's safetensors files.
     modality : whether the network, or the part of it that was asked for, reads texts or images.
-    processor : of a model of images, the settings of its image processor; empty without a file.
+    processor : for a vision model, the settings of its image processor; empty without a file.
     notes : what the folder holds that is not used, a sentence each.
     generation : content of generation_config.json, on how a network answers; empty without it.
     """
@@ -71,9 +71,9 @@ class ModelFiles:
 
 
 def check_folder(folder: Path, modality: Modality | None = None) -> ModelFiles:
-    """Check a folder's files and where they lie.
+    """Check a folder's files and where they are.
 
-    A model of images needs no tokenizer; `modality` is as for :func:`core.model.load`.
+    A vision model needs no tokenizer; `modality` is as for :func:`core.model.load`.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def _no_model(folder: Path) -> UnknownModelError:
 
 
 def _notes(folder: Path, config: dict[str, object]) -> tuple[str, ...]:
-    """What a person would expect of the folder that this app does not do."""
+    """What people might expect of the folder that this app does not do."""
     notes = {
         "Its folder brings code of its own (auto_map), which this app never runs: what you see is"
         f" the {str(config.get('model_type'))[:40]} of transformers with these weights.": (
@@ -149,7 +149,7 @@ def _read_processor(folder: Path) -> dict[str, object]:
     """The settings of the image processor; empty without a file."""
     if _exists(folder, IMAGE_PROCESSOR):
         return _read_object(folder, IMAGE_PROCESSOR, _MAX_SETTINGS_BYTES)
-    if _exists(folder, _PROCESSOR):  # that of a model for texts and images, with one inside
+    if _exists(folder, _PROCESSOR):  # for texts and images, with one inside
         inner = _read_object(folder, _PROCESSOR, _MAX_SETTINGS_BYTES).get("image_processor")
         return inner if isinstance(inner, dict) else {}
     return {}

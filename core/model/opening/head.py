@@ -1,7 +1,7 @@
 """The head of a checkpoint, where it has one: what turns vectors into words, or into classes.
 
-The network is then read with its head, at once, and the part below the head is the network that
-attention is recorded from. A head counts only if all its weights are in the files, or are the input
+The network is then loaded together with its head, and attention is recorded from the part below
+the head. A head counts only if all its weights are in the files, or are the input
 embeddings: transformers would fill what is missing with random numbers.
 """
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     Kind = type[PreTrainedModel]
     Settings = Mapping[str, object]
 
-# Checkpoints say what they were saved from. A head made for training several tasks holds that for
-# masked words under the same names.
+# Checkpoints name the class that they were saved from. A head for several training tasks holds the
+# head for masked words under the same names.
 _SEVERAL_TASKS = "ForPreTraining"
-# What the settings may say about a greedy answer; one id each, and then lists of ids.
+# The settings that affect a greedy answer: single ids, then lists of ids.
 _IDS = (
     *("decoder_start_token_id", "forced_bos_token_id", "forced_eos_token_id"),
     *("bos_token_id", "eos_token_id", "pad_token_id"),
@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 class ModelWithHead(NamedTuple):
     """A network with its head; `base` is the part that attends, and shares all its weights.
 
-    `task` is what a language-model head was trained for; None for a head that tells classes.
+    `task` is what a language-model head was trained for; None for a classification head.
     """
 
     base: PreTrainedModel
@@ -62,7 +62,7 @@ def read_with_head(
     on_disk : number of weights in the files.
     weights : their tensors by name.
     dtype : of the network.
-    sees : whether it reads images: then a head tells classes; one of a text may too.
+    sees : whether it reads images; then its head is for classification, as a text's may be too.
     """
     try:
         for kind, task in _kinds(config, sees=sees):
@@ -77,7 +77,7 @@ def read_with_head(
 
 
 def _kinds(config: PreTrainedConfig, *, sees: bool) -> Iterator[tuple[Kind, Task | None]]:
-    """The classes with a head that the checkpoint may be of, each with what its head does."""
+    """The network classes with a head that the checkpoint may be of, each with its head's task."""
     from transformers.models.auto import modeling_auto as auto
 
     if not sees:
@@ -89,17 +89,17 @@ def _kinds(config: PreTrainedConfig, *, sees: bool) -> Iterator[tuple[Kind, Task
 
 
 def _lacks_pooler(whole: PreTrainedModel, weights: Mapping[str, torch.Tensor]) -> bool:
-    """Whether the classes of texts depend on a pooler that the files lack."""
-    own = (name for name, _ in whole.named_parameters() if "pooler" in name)
-    return whole.main_input_name == "input_ids" and not set(own) <= set(weights)
+    """Whether text classification depends on a pooler that the files lack."""
+    names = (name for name, _ in whole.named_parameters() if "pooler" in name)
+    return whole.main_input_name == "input_ids" and not set(names) <= set(weights)
 
 
 def _language_models(config: PreTrainedConfig) -> Iterator[tuple[Kind, Task]]:
-    """The classes with a head for words that the checkpoint may be of."""
+    """The network classes with a language-model head that the checkpoint may be of."""
     from transformers.models.auto import modeling_auto as auto
 
-    named = config.architectures or []
-    any_of_them = not named or any(name.endswith(_SEVERAL_TASKS) for name in named)
+    architectures = config.architectures or []
+    any_of_them = not architectures or any(name.endswith(_SEVERAL_TASKS) for name in architectures)
     alone: tuple[tuple[Mapping[type, Any], Task], ...] = (
         (auto.MODEL_FOR_MASKED_LM_MAPPING, "masked"),
         (auto.MODEL_FOR_CAUSAL_LM_MAPPING, "next"),
@@ -109,23 +109,23 @@ def _language_models(config: PreTrainedConfig) -> Iterator[tuple[Kind, Task]]:
     )
     for mapping, task in paired if config.is_encoder_decoder else alone:
         for kind in _mapped(mapping, config):
-            if any_of_them or kind.__name__ in named:
+            if any_of_them or kind.__name__ in architectures:
                 yield kind, task
 
 
 def _mapped(mapping: Mapping[type, Any], config: PreTrainedConfig) -> tuple[Kind, ...]:
-    """The classes that transformers has for a configuration, of one mapping."""
+    """The network classes that a mapping of transformers has for a configuration."""
     if type(config) not in mapping:
         return ()
-    found = mapping[type(config)]
-    return found if isinstance(found, tuple) else (found,)
+    classes = mapping[type(config)]
+    return classes if isinstance(classes, tuple) else (classes,)
 
 
 def fits_task(task: Task, tokenizer: PreTrainedTokenizerFast, *, causal: bool) -> bool:
-    """Whether a network attends as its head's task needs it.
+    """Whether a network attends as its head's task requires.
 
-    Who sees the next word need not expect it, and who sees no later one cannot fill a gap (or only
-    in an order of its own, like XLNet).
+    A network that sees the next word need not predict it, and one that sees no later word cannot
+    fill a gap (or only in an order of its own, like XLNet).
     """
     if task == "masked":
         return not causal and tokenizer.mask_token_id is not None
@@ -135,8 +135,8 @@ def fits_task(task: Task, tokenizer: PreTrainedTokenizerFast, *, causal: bool) -
 def describe_answers(language_model: PreTrainedModel, settings: Settings) -> None:
     """Tell the network what its settings say about answers, which transformers drops.
 
-    `settings` are those of config.json, and over them those of generation_config.json; used is only
-    what names tokens of the vocabulary.
+    `settings` are those of config.json, overridden by generation_config.json; only those that name
+    tokens of the vocabulary are used.
     """
     generation = getattr(language_model, "generation_config", None)
     if generation is None:

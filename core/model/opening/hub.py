@@ -62,7 +62,7 @@ class HubModel:
 def cached_folder(repo: str) -> Path | None:
     """Folder of a model in the local cache, if it has settings and all its safetensors weights.
 
-    A download that broke off has an index that names files which are not there.
+    After an interrupted download, the index names files that are missing.
     """
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError

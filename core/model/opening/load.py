@@ -1,4 +1,4 @@
-"""A name or a folder -> a model that can be traced, or a refusal with the reason and advice."""
+"""Turn a name or a folder into a model to trace, or refuse it with the reason and advice."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def load(
     folders : whether `name` may be a folder; if not, the disk is not searched for one.
     token : False sends the hub no token, None this machine's token if there is one.
     half : run a checkpoint in bfloat16 or float16 as it is, in half the memory; what is recorded is
-        float32 still, and the check knows how coarse those types are. Otherwise, and for any other
+        still float32, and the check allows for the coarser rounding. Otherwise, and for any other
         checkpoint, everything runs in float32.
     modality : "text" or "image", to refuse a model of the other kind, and to choose the part of one
-        that reads both, such as CLIP. None opens a model of the catalogue as it stands there, and
-        of any other that reads both the part for texts.
+        that reads both, such as CLIP. None opens a catalogue model as it is listed, and the text
+        part of any other model that reads both.
     on_stage : called as each stage begins: the libraries are imported, then the files are read,
         then what is recorded is checked.
 
@@ -95,7 +95,7 @@ def _load(
     half: bool,
     modality: Modality | None,
 ) -> LoadedModel:
-    """Load from a folder, which is a person's `own` or a stranger's."""
+    """Load from a folder, which is the user's `own` or a stranger's."""
     on_stage("reading")
     files = check_folder(folder, modality)
     settings = check_config(files.config)
@@ -124,7 +124,7 @@ def _load(
 
 
 def import_libraries() -> None:
-    """What takes most of a first load: PyTorch, and of transformers what every model needs."""
+    """Import what a first load mostly waits for: PyTorch, and what every model needs."""
     import torch
     from transformers import AutoModel, AutoTokenizer
 
@@ -251,15 +251,15 @@ def _prove(
 def _heads(
     filled: PreTrainedModel, load_check: LoadCheck, attention_type: AttentionType
 ) -> HeadInfo:
-    """The heads of one kind of attention in a model that was checked."""
+    """The heads of one kind of attention in a checked model."""
     trace = load_check.traces[attention_type]
     layers, heads, _, dim = trace.shape
     depth = getattr(filled.config.get_text_config(), "num_hidden_layers", None)
     sees_later = any(np.triu(trace.attention(*each), 1).any() for each in np.ndindex(layers, heads))
     names = None
     if load_check.outputs is not None:
-        called = zip(load_check.outputs, load_check.order, strict=True)
-        names = tuple(name for name, own in called if own == attention_type)
+        calls = zip(load_check.outputs, load_check.order, strict=True)
+        names = tuple(name for name, kind in calls if kind == attention_type)
     return HeadInfo(
         layers=layers,
         heads=heads,

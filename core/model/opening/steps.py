@@ -1,7 +1,7 @@
-"""What a tokenizer.json may do to a text: known steps of short values, and published patterns.
+"""What a tokenizer.json may do to a text: known steps with short values, and published patterns.
 
-A file of 2 kB can make 6 GB of one sentence: eighteen steps that double every letter, one that puts
-40 MB before it. So nothing is worked out about a step: it is on the list, or refused.
+A file of 2 kB can turn one sentence into 6 GB: eighteen steps that double every letter, one that
+puts 40 MB before it. So steps are not analysed: a step is on the list, or refused.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ _KNOWN = {
     ),
 }
 _MODELS = ("BPE", "Unigram", "WordLevel", "WordPiece")
-_ONCE = ("ByteLevel", "Precompiled", "Prepend")  # of a section: they make a text longer
+_ONCE = ("ByteLevel", "Precompiled", "Prepend")  # at most once per section: they lengthen a text
 _INNER = ("normalizers", "pretokenizers", "processors", "decoders")  # of a Sequence
-_MAX_STEPS = 16  # of a section; published tokenizers have at most eight
+_MAX_STEPS = 16  # per section; published tokenizers have at most eight
 _MAX_CHARACTERS = 64  # of anything that a step adds or looks for
 _MAX_VALUES = 256  # in one step: a template names each special token four times
-_MAX_WORD = 1_000  # characters of a word that WordPiece takes apart: the square is its time
+_MAX_WORD = 1_000  # characters of a word that WordPiece splits, in quadratic time
 _MAX_TOKEN = 1_000  # characters of an added token: each is searched for in every text
 _ADVICE = "Save the model with the tokenizer of its own family, and open that folder."
-# The regular expressions by which published tokenizers split and replace, by their sha256. Their
-# engine backtracks (Oniguruma): `(a|a)*[^a]` takes longer than anyone waits on forty letters. These
-# end soon on any text. They are those of transformers 5.23 and of published tokenizer.json.
+# The sha256 of the regular expressions by which published tokenizers split and replace. Their
+# engine (Oniguruma) backtracks: `(a|a)*[^a]` on forty letters takes longer than anyone waits. These
+# are fast on any text. They come from transformers 5.23 and from published tokenizer.json files.
 _PUBLISHED = frozenset(
     {
         "8de8bbf80ce1e12495a2a89fc0914019198e776b2bd5505881f22835dc096acd",  # Barthez, DeBERTa v2
@@ -88,7 +88,7 @@ _PUBLISHED = frozenset(
 def check_tokenizer(content: object, *, own: bool = False) -> None:
     """Refuse the content of a tokenizer.json that is not bounded.
 
-    In a person's `own` folder, patterns need not be published ones.
+    In the user's `own` folder, patterns need not be published ones.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def check_tokenizer(content: object, *, own: bool = False) -> None:
 
 
 def _steps(step: object, depth: int = 0) -> Iterator[ImportStep]:
-    """A step and, of a Sequence, those in it; one more than are allowed is enough to know."""
+    """A step and, for a Sequence, the steps in it, at most one more than allowed."""
     if step is None:
         return
     if not isinstance(step, dict) or depth > _MAX_STEPS:
@@ -128,8 +128,8 @@ def _steps(step: object, depth: int = 0) -> Iterator[ImportStep]:
     yield step
     for name in _INNER:
         inner = step.get(name)
-        for each in inner[: _MAX_STEPS + 1] if isinstance(inner, list) else ():
-            yield from _steps(each, depth + 1)
+        for nested in inner[: _MAX_STEPS + 1] if isinstance(inner, list) else ():
+            yield from _steps(nested, depth + 1)
 
 
 def _check_step(step: ImportStep, own: bool) -> None:
@@ -155,9 +155,9 @@ def _check_step(step: ImportStep, own: bool) -> None:
 
 
 def _longest_text(charsmap: str) -> bytes:
-    """The longest of the texts that a map of SentencePiece makes of a character.
+    """The longest text by which a SentencePiece character map replaces a character.
 
-    It is the size of a trie (four bytes), the trie, and what it leads to: texts that end with NUL.
+    The map is the size of a trie (four bytes), the trie, and the texts it leads to, ended by NUL.
     """
     raw = base64.b64decode(charsmap, validate=True)
     return max(raw[4 + int.from_bytes(raw[:4], "little") :].split(b"\0"), key=len)
@@ -177,8 +177,8 @@ def scalars(value: object) -> Iterator[object]:
         yield from value
         value = list(value.values())
     if isinstance(value, list):
-        for each in value:
-            yield from scalars(each)
+        for item in value:
+            yield from scalars(item)
     else:
         yield value
 

@@ -1,8 +1,8 @@
-"""Which tokenizer settings are used, and a folder that holds nothing but checked files.
+"""The tokenizer settings that are used, and a folder with nothing but checked files.
 
-transformers opens what a tokenizer's settings name, `vocab` or `merges` as a path, the arguments in
-`init_inputs`, `fast_tokenizer_files`, and looks for a dozen more files by their names. So it never
-sees the folder itself, only a private copy of tokenizer.json, with the settings that are data.
+transformers opens files that a tokenizer's settings name (`vocab` or `merges` as a path, arguments
+in `init_inputs`, `fast_tokenizer_files`), and looks for a dozen more by name. So it never sees the
+folder itself, only a private copy of tokenizer.json, with the settings that are data.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ def check_class(declared: object) -> str | None:
 
     if declared is None or declared in {"PreTrainedTokenizer", "PreTrainedTokenizerFast"}:
         return None
-    found = tokenizer_class_from_name(declared) if isinstance(declared, str) else object
-    if found is None:  # from older versions or foreign code: transformers uses its general class
+    kind = tokenizer_class_from_name(declared) if isinstance(declared, str) else object
+    if kind is None:  # from older versions or foreign code: transformers uses its general class
         return None
-    if not (isinstance(found, type) and issubclass(found, PreTrainedTokenizerFast)):
+    if not (isinstance(kind, type) and issubclass(kind, PreTrainedTokenizerFast)):
         raise UnsupportedModelError(NOT_FAST)
     return str(declared)
 

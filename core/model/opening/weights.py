@@ -24,8 +24,8 @@ _ADVICE = "Download or save the model again."
 def count_weights(files: Iterable[Path]) -> Counter[str]:
     """Number of weights in safetensors files by their type ("F32", ...), from the headers alone.
 
-    The library compares each tensor's shape with its bytes, the bytes with each other (no gap, no
-    overlap) and with the file's size; the limit on the header's length is ours.
+    The library checks each tensor's shape against its bytes, and that the bytes fill the file
+    without gap or overlap; the limit on the header's length is ours.
 
     Raises
     ------
@@ -58,9 +58,9 @@ def count_weights(files: Iterable[Path]) -> Counter[str]:
 
 
 def number_type(counts: Counter[str]) -> NumberType:
-    """The type of most of a checkpoint's numbers, if networks run in it here; else float32."""
-    ((most, _),) = counts.most_common(1)
-    return _HALVES.get(most, "float32")
+    """The type of most of a checkpoint's weights if networks can run in it here; else float32."""
+    ((commonest, _),) = counts.most_common(1)
+    return _HALVES.get(commonest, "float32")
 
 
 def read_weights(files: Iterable[Path]) -> dict[str, torch.Tensor]:
@@ -69,7 +69,7 @@ def read_weights(files: Iterable[Path]) -> dict[str, torch.Tensor]:
     Raises
     ------
     NoWeightsError
-        For weights that are not numbers.
+        For weights that are NaN or infinite.
     """
     from safetensors.torch import load_file
 

@@ -1,4 +1,4 @@
-"""Whether recomputed attention is what a network computed, up to what its numbers round off."""
+"""Whether recomputed attention is what a network computed, up to rounding."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 _FLOAT32 = float(np.finfo(np.float32).eps)
 _ROUNDINGS = 8  # of float32, in a score
-# Of vectors in a padded batch against the same text alone, by their size. From the third layer on
-# rounding adds up, while padding that leaks shows in the first two.
+# Relative tolerances for vectors in a padded batch against the same text alone. From the third
+# layer on rounding adds up, while leaking padding shows in the first two.
 _SAME, _SAME_DEEP = 1e-4, 1e-2
 _SAME_HALF, _SAME_DEEP_HALF = 4, 16  # times the rounding of bfloat16 or float16
-_ANYTHING = 50.0  # a shift of log-odds that lets a weight be anything, and overflows nowhere
+_ANYTHING = 50.0  # a shift of log-odds that allows any weight, and overflows nowhere
 
 
 class DiffersError(Exception):
@@ -37,9 +37,9 @@ def compare_call(
 ) -> float:
     """Compare the call's rule with its own weights and output, for one text of the batch.
 
-    `queries` and `keys` are its tokens in that call.
+    `queries` and `keys` are the numbers of its tokens in that call.
 
-    Returns the largest difference of any weight; 0 if the network keeps them to itself.
+    Returns the largest difference of any weight; 0 if the network does not return them.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def compare_call(
 
 
 def trace_of(calls: list[Call], row: int, queries: int, keys: int) -> Trace:
-    """What was recorded of one text of a batch, without its tokens."""
+    """What was recorded for one text of a batch, without its tokens."""
     try:
         return Trace("", (), *reader_of(calls)(row, queries, keys), causal=False)
     except ValueError as error:
@@ -74,7 +74,7 @@ def trace_of(calls: list[Call], row: int, queries: int, keys: int) -> Trace:
 
 
 def _per_row(weights: Array) -> Array:
-    """Weights as shares of their row."""
+    """Weights divided by the sum of their row."""
     shares: Array = weights / weights.sum(axis=-1, keepdims=True)
     return shares
 
@@ -96,9 +96,9 @@ def rounding(tensor: torch.Tensor) -> float:
 def _tolerance(
     trace: Trace, weights: Array, eps: float, rows: float | Array = 1.0
 ) -> float | Array:
-    """What is rounded off in the weights of one layer.
+    """The rounding error to expect in the weights of one layer.
 
-    One number for float32, else one for each weight; `rows` is what their rows added up to.
+    One number for float32, else one for each weight; `rows` are the sums of their rows.
     """
     if eps > _FLOAT32:
         return _coarse_tolerance(trace, weights, eps) + eps * eps / rows
@@ -108,16 +108,16 @@ def _tolerance(
 def _tolerance_of_output(
     trace: Trace, attention: Array, values: Array, eps: float
 ) -> float | Array:
-    """What is rounded off in what heads give; of coarse types for each number by itself."""
+    """The rounding error to expect in heads' outputs; for coarse types, one for each number."""
     tolerance = _tolerance(trace, attention, eps)
     if isinstance(tolerance, float):
         return 2 * tolerance * max(1.0, float(np.abs(values).max()))
-    given: Array = tolerance @ np.abs(values) + eps * np.abs(attention @ values) + eps * eps
-    return given
+    tolerances: Array = tolerance @ np.abs(values) + eps * np.abs(attention @ values) + eps * eps
+    return tolerances
 
 
 def _largest_score(trace: Trace) -> float:
-    """As large as one layer's queries and keys may give: float32 rounds whatever is added up."""
+    """An upper bound on one layer's scores and their parts, which float32 rounds as it adds up."""
     rule = trace.layers[0]
     norms = [np.linalg.norm(each[0], axis=-1).max() for each in (trace.queries, trace.kv_keys)]
     largest = float(rule.scaling * norms[0] * norms[1])
@@ -149,7 +149,7 @@ def _coarse_tolerance(trace: Trace, weights: Array, eps: float) -> Array:
 
 
 def are_same(trace: Trace, other: Trace, eps: float = _FLOAT32) -> bool:
-    """Whether two passes recorded the same vectors, but for rounding of that size."""
+    """Whether two passes recorded the same vectors, up to rounding of that size."""
     same, deep = _SAME, _SAME_DEEP
     if eps > _FLOAT32:
         same, deep = max(same, _SAME_HALF * eps), max(deep, _SAME_DEEP_HALF * eps)

@@ -1,6 +1,6 @@
 """Passes of a network at load, each attention call compared with what the network computed.
 
-:class:`Samples` know what is run: the texts of a tokenizer, or pictures.
+:class:`Samples` says what is run: the texts of a tokenizer, or pictures.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Samples(ABC, Generic[Item]):
 
     Attributes
     ----------
-    all : the samples; what one of them alone gives comes first in a check.
-    canary : of all, the one that best shows whether the network is left alone.
+    all : the samples; a check begins with the first of them alone.
+    canary : the sample that best shows whether the network computes what it does elsewhere.
     mismatch : what follows the name of a network that attends to other tokens than these.
     failed : what follows the name of a network that stops, before the error.
     advice : what to do instead of opening such a network.
@@ -75,7 +75,7 @@ class Samples(ABC, Generic[Item]):
         """The tokens of each item."""
 
     def extra_passes(self, runs: Runs[Item], first: Trace) -> Passes[Item]:  # noqa: ARG002
-        """Passes beyond those of the samples, once these passed; `first` is the first's trace."""
+        """Further passes, once the samples passed; `first` is the first sample's trace."""
         return []
 
 
@@ -92,7 +92,7 @@ class Runs(Generic[Item]):
     way: AttentionMode  # of the passes that others are compared with
     error: float = 0.0
     order: tuple[AttentionType, ...] = ()  # the kind of each call
-    changes: bool = False  # whether a pass has left something else in the network's modules
+    changes: bool = False  # whether a pass has changed the network's modules
 
     @property
     def eps(self) -> float:
@@ -102,7 +102,7 @@ class Runs(Generic[Item]):
     def traces(self, items: Sequence[Item], way: AttentionMode | None = None) -> list[Trace]:
         """The traces of items run together, each call compared with what the model computed.
 
-        Of each item, one for each kind of attention.
+        For each item, one trace per kind of attention.
         """
         lengths = self.samples.lengths(items)
 
@@ -147,7 +147,7 @@ class Runs(Generic[Item]):
     def _run(
         self, items: Sequence[Item], way: AttentionMode, check: Check | None
     ) -> tuple[Recorder, object]:
-        """A pass after which the network is what it was."""
+        """Run a pass, and put the network back as it was."""
         states = ModuleStates(self.network)
         try:
             return self.samples.run(items, way, check)
@@ -192,8 +192,8 @@ class Runs(Generic[Item]):
         for name in ("eager", IMPLEMENTATION):
             self.network.set_attn_implementation(name)
             _, output = self._run([item], "exact", None)
-            given = [hidden_states(output, kind) or () for kind in dict.fromkeys(self.order)]
-            states.append([state.float() for each in given for state in each])
+            by_type = [hidden_states(output, kind) or () for kind in dict.fromkeys(self.order)]
+            states.append([state.float() for each in by_type for state in each])
         own, ours = states
         return bool(own) and all(
             (a - b).abs().max() <= _DRIFT * a.abs().max() for a, b in zip(own, ours, strict=True)
@@ -206,11 +206,11 @@ class Runs(Generic[Item]):
         return output_modules(self.network, lambda check: self._run([item], self.way, check))
 
     def one_by_one(self, items: Sequence[Item]) -> list[Trace]:
-        """The traces of items run each by itself."""
+        """The traces of items, run one at a time."""
         return [trace for item in items for trace in self.traces([item])]
 
     def batch(self, items: Sequence[Item], alone: Sequence[Trace]) -> list[Trace]:
-        """The traces of a padded batch; none if one is not what it is `alone`."""
+        """The traces of a padded batch; none if one differs from its trace `alone`."""
         try:
             traces = self.traces(items)
         except (DiffersError, RuntimeError, ValueError, IndexError):

@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 PROBE_TEXT = "The quick brown fox jumps over the lazy dog, and nobody minds."
 PROBE_PAIR = ("Where is the dog?", "It jumps over the fox.")
-_PADDING = 8  # tokens at least, of the short text beside the long one
+_PADDING = 8  # minimum tokens of padding, for the short text beside the long one
 LONG_TOKENS = 40  # of the long text, unless the model's windows ask for more
 MAX_LONG_TOKENS = 520  # windows are mostly 128 or 512 tokens, or longer than most texts here
 _WINDOW = re.compile(r"window|chunk|local_attention")
-# Of networks whose queries choose that many keys. Some do so only for attention functions that they
-# know by name, and no text of the check is as long as the number (2,048) mostly is.
+# Set by networks whose queries choose this many keys. Some do so only for attention functions that
+# they know by name, and no text of the check is as long as the usual number, 2,048.
 _CHOSEN = re.compile(r"^index_topk")
 
 
@@ -88,7 +88,7 @@ class ProofTexts(Samples[Text]):
 def texts_for(
     network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_tokens: int
 ) -> ProofTexts:
-    """The texts of a network that takes at most so many tokens.
+    """The check texts for a network that takes at most `max_tokens`.
 
     Raises
     ------
@@ -113,21 +113,21 @@ def texts_for(
 
 
 def chooses_keys(config: PreTrainedConfig) -> bool:
-    """Whether queries choose their keys, by a setting that the texts may not reach."""
+    """Whether queries choose their keys, by a setting that the check texts may be too short for."""
     return bool(_sizes(config.to_dict(), _CHOSEN))
 
 
 def _encode(
     tokenizer: PreTrainedTokenizerFast, tokens: int, text: str, pair: str | None = None
 ) -> Text:
-    """At most so many tokens of a text, or of two."""
+    """A text or a pair, cut at this many tokens."""
     encoded = tokenizer(text, pair, verbose=False, truncation=True, max_length=tokens)
     ids: list[int] = encoded["input_ids"]
     return Text(ids, encoded.get("token_type_ids", [0] * len(ids)))
 
 
 def _with_target(text: Text, config: PreTrainedConfig) -> Text:
-    """With half of its own tokens for the decoder: a length that tells whose tokens attend."""
+    """The text with half of its tokens as target: a length that tells whose tokens attend."""
     half = text.ids[: max(1, len(text.ids) // 2 - 1)]
     return Text(text.ids, text.segments, [start_id(config, text.ids), *half])
 
@@ -140,7 +140,7 @@ def _long_length(config: PreTrainedConfig, short: int, max_tokens: int) -> int:
 
 
 def _sizes(settings: object, names: re.Pattern[str], name: str = "") -> list[int]:
-    """Every setting of such a name that counts tokens, in the model's parts too."""
+    """Every positive integer setting with a matching name, in the model's parts too."""
     if isinstance(settings, dict):
         parts = (_sizes(value, names, str(key)) for key, value in settings.items())
         return [size for part in parts for size in part]
@@ -150,8 +150,8 @@ def _sizes(settings: object, names: re.Pattern[str], name: str = "") -> list[int
 
 
 _SEED = 0
-# A token counts as changed from there on, by the size of its layer's vectors: more than rounding,
-# far less than another patch makes.
+# A token counts as changed above this, relative to the layer's largest number: more than rounding,
+# far less than what another patch changes.
 _CHANGED, _CHANGED_ROUNDINGS = 1e-4, 8
 
 
@@ -178,7 +178,7 @@ class Pictures(Samples[Pixels]):
         return Lengths([self.vision.tokens(image_size(each)) for each in items])
 
     def extra_passes(self, runs: Runs[Pixels], first: Trace) -> Passes[Pixels]:
-        """That of another size, if the model takes it; tokens must be the patches in order."""
+        """A pass of another size, if the model takes it; tokens must be the patches in order."""
         _check_places(runs, self.vision, self.all[0], first)
         other, error = _picture(_other_size(self.vision), 2), runs.error
         try:
@@ -189,13 +189,13 @@ class Pictures(Samples[Pixels]):
 
 
 def pictures_for(network: PreTrainedModel, vision: Vision) -> Pictures:
-    """The pictures of a network that sees so."""
+    """The check pictures for a network."""
     pictures = [_picture(vision.image_size, seed) for seed in range(2)]
     return Pictures(network, pictures, pictures[0], vision)
 
 
 def usual_size(network: PreTrainedModel, vision: Vision) -> Vision:
-    """With the size that the checkpoint's processor makes, if the network takes it.
+    """`vision` with the size that the checkpoint's processor makes, if the network takes it.
 
     DINOv2 was built for 518 pixels and is published with a processor that makes 224.
     """
@@ -213,18 +213,18 @@ def usual_size(network: PreTrainedModel, vision: Vision) -> Vision:
 
 
 def _picture(size: Size, seed: int) -> Pixels:
-    """Random colours, another in every pixel."""
+    """A picture with a random colour in every pixel."""
     return np.random.default_rng((_SEED, seed)).integers(0, 256, (*size, 3), dtype=np.uint8)
 
 
 def _other_size(vision: Vision) -> Size:
-    """One row more than the model's own size and two columns more, so that it is no square."""
+    """One row more than the model's own size and two columns more, so that it is not square."""
     height, width = vision.image_size
     return height + vision.patch_size, width + 2 * vision.patch_size
 
 
 def _check_places(run: Runs[Pixels], vision: Vision, picture: Pixels, trace: Trace) -> None:
-    """Refuse a network whose tokens are not its own and then the patches, row by row.
+    """Refuse a network whose tokens are not its special ones and then the patches, row by row.
 
     A wrong order, such as by columns, would change other tokens than those expected.
     """

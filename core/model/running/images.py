@@ -25,10 +25,10 @@ def trace_image(model: LoadedModel, image: Image.Image | Pixels, size: Size | No
     ----------
     model : from :func:`core.model.load`; ``model.sees_images`` must hold.
     image : of PIL, or uint8 (height, width, 3) in sRGB.
-    size : (height, width) in pixels that the model gets, multiples of its patches. Without it, or
-        where the model takes one size only, the image is brought to the model's own size in the way
-        of its processor; ``trace.patches.given`` tells what it had. One of another shape loses its
-        edges: where the processor would squeeze it, its middle is cut out first
+    size : (height, width) in pixels that the model gets, multiples of its patch size. Without it,
+        or where the model takes one size only, the image is resized to the model's own size as its
+        processor does it; ``trace.patches.given`` is the original size. An image of another shape
+        loses its edges: where the processor would squeeze it, its middle is cut out first
         (``trace.patches.seen``). To have it squeezed, resize it to the model's size yourself.
 
     Raises
@@ -65,7 +65,7 @@ def trace_images(
 
 
 def trace_patches(model: LoadedModel, patches: Patches) -> Trace:
-    """One forward pass of pixels that a trace of this model has had, as they are.
+    """One forward pass of the pixels of an earlier trace of this model, as they are.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def trace_patches(model: LoadedModel, patches: Patches) -> Trace:
 def classify(model: LoadedModel, image: Image.Image | Pixels) -> list[tuple[str, float]]:
     """The likeliest classes of an image with their probabilities, at most five, likeliest first.
 
-    The softmax is over all classes. Empty where the checkpoint has no head for classes.
+    The softmax is over all classes. Empty where the checkpoint has no classification head.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def classify(model: LoadedModel, image: Image.Image | Pixels) -> list[tuple[str,
 
 
 def vision_of(model: LoadedModel) -> Vision:
-    """How the model sees.
+    """How the model reads images.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A loaded and checked model, from which every trace is made, and the classes it tells."""
+"""A loaded and checked model, from which every trace is made, and its classes."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class HeadInfo:
     layers, heads, kv_heads, dim : `layers` are those that attend, `dim` is the length of a query.
     causal : whether no token attends to a later one.
     depth : layers of the network, of which some may not attend; None if it does not say.
-    layer_labels : of the layers that attend, from 1, as the network counts; perhaps none.
-    outputs : names of the modules that are W_O, one per layer, None where that is not known.
+    layer_labels : numbers of the layers that attend, from 1, as the network counts; may be empty.
+    outputs : names of the W_O modules, one per layer; None where they are not known.
     """
 
     layers: int
@@ -41,7 +41,7 @@ class HeadInfo:
     outputs: tuple[str, ...] | None = None
 
 
-TOP_CLASSES = 5  # that are named
+TOP_CLASSES = 5  # that are listed
 _MAX_LABEL = 100  # characters of a class's name
 # What a language-model head was trained for: the next word, words behind a mask, or an answer.
 Task = Literal["next", "masked", "answer"]
@@ -59,7 +59,7 @@ class LoadedModel:
     name : the name it was loaded by.
     network : transformers' own object; it never changes after loading.
     device : "cuda", "mps" or "cpu".
-    attention : the heads of each kind of attention it has; the first is what texts of a corpus get.
+    attention : the heads of each kind of attention it has; texts of a corpus get the first kind.
     parameters : number of weights.
     max_tokens : longest input, in tokens.
     probe_error : largest difference between recomputed attention and the model's own, see
@@ -70,13 +70,13 @@ class LoadedModel:
     batches : texts may run in padded batches; else one by one.
     number_type : "float32", "bfloat16" or "float16": the type in which the network computes.
     checked_tokens : of the longest text that the check at load ran.
-    language_model : the network with the language-model head of the checkpoint, around the very
-        weights of `network`; None without one, see :mod:`core.model.opening.head`.
+    language_model : the network with the checkpoint's language-model head, sharing the weights of
+        `network`; None without one, see :mod:`core.model.opening.head`.
     task : what that head was trained for.
-    text_tokenizer : transformers' own; None for a model of images.
-    vision : how a model of images sees; None for a model of texts.
-    classifier : the network with the head of the checkpoint that tells classes of images or texts,
-        around the very weights of `network`; None without one.
+    text_tokenizer : transformers' own; None for a vision model.
+    vision : how a vision model reads images; None for a text model.
+    classifier : the network with the checkpoint's classification head, for images or texts, sharing
+        the weights of `network`; None without one.
     tokenizer_lock : fast tokenizers must not be called by two threads at once.
     notes : what its folder holds that is not used, a sentence each.
     network_lock : of a network whose passes change it (:mod:`core.model.left_alone`).
@@ -105,22 +105,22 @@ class LoadedModel:
 
     @property
     def sees_images(self) -> bool:
-        """Whether it is given images and not texts."""
+        """Whether it reads images and not texts."""
         return self.vision is not None
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The names of the classes by their number; none where no head tells them."""
+        """The names of the classes by number; empty without a classification head."""
         return () if self.classifier is None else class_labels(self.classifier.config)
 
     @property
     def tokenizer(self) -> PreTrainedTokenizerFast:
-        """What makes tokens of texts.
+        """The tokenizer of a text model.
 
         Raises
         ------
         WrongInputError
-            For a model of images.
+            For a vision model.
         """
         if self.text_tokenizer is None:
             raise WrongInputError(
@@ -130,7 +130,7 @@ class LoadedModel:
 
     @property
     def attention_types(self) -> tuple[AttentionType, ...]:
-        """The kinds of attention that it has."""
+        """The kinds of attention that the model has."""
         return tuple(self.attention)
 
     @property
@@ -159,7 +159,7 @@ class LoadedModel:
 
     @property
     def dim(self) -> int:
-        """Numbers of a query."""
+        """The length of a query."""
         return self._main.dim
 
     @property
@@ -179,21 +179,21 @@ class LoadedModel:
 
     @property
     def outputs(self) -> tuple[str, ...] | None:
-        """Names of the modules that are W_O, one per layer; None if unknown."""
+        """Names of the W_O modules, one per layer; None if unknown."""
         return self._main.outputs
 
 
 def class_labels(config: PreTrainedConfig) -> tuple[str, ...]:
-    """The names of the classes by their number, shortened where they are very long."""
+    """The names of the classes by number, shortened where they are very long."""
     names = config.id2label or {}
     return tuple(str(names.get(number, number))[:_MAX_LABEL] for number in range(config.num_labels))
 
 
 def classifier_of(model: LoadedModel) -> PreTrainedModel:
-    """The network with its head for classes, for texts without padding, one or several alike.
+    """The network with its classification head, for one or several texts without padding.
 
-    Decoders read the last token that is no padding. Where no token is padding, transformers refuses
-    several texts; here an id that no token has stands for it.
+    Decoders read the last token that is not padding. Without a padding token, transformers refuses
+    several texts; here an id that no token has takes its place.
 
     Raises
     ------
@@ -212,15 +212,15 @@ def classifier_of(model: LoadedModel) -> PreTrainedModel:
 def likeliest_classes(model: LoadedModel, logits: torch.Tensor) -> list[tuple[str, float]]:
     """Names and probabilities of the likeliest classes from all logits: at most `TOP_CLASSES`.
 
-    By the softmax over all; by each one's sigmoid where a text may be of several classes. A head of
-    one number tells no class: that number.
+    By a softmax over all classes, or by each one's sigmoid where a text may have several. A head
+    with a single output has no classes: that output itself.
     """
     logits = logits.double()
-    chances = logits.softmax(-1)
+    probabilities = logits.softmax(-1)
     if len(logits) == 1:
-        chances = logits
+        probabilities = logits
     elif model.network.config.problem_type == "multi_label_classification":
-        chances = logits.sigmoid()
-    values, numbers = chances.topk(min(TOP_CLASSES, len(chances)))
+        probabilities = logits.sigmoid()
+    values, numbers = probabilities.topk(min(TOP_CLASSES, len(probabilities)))
     ranked = zip(numbers.tolist(), values.tolist(), strict=True)
     return [(model.labels[number], chance) for number, chance in ranked]

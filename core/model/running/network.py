@@ -59,16 +59,16 @@ def _why_not(folder: Path, error: Exception) -> str:
 
 
 def _missing_package(kind: str, error: Exception) -> str:
-    named = re.search(r"requires the ([\w.-]+) library", str(error))
-    package = named[1] if named else getattr(error, "name", None)
+    match = re.search(r"requires the ([\w.-]+) library", str(error))
+    package = match[1] if match else getattr(error, "name", None)
     which = f"the Python package {str(package)[:40]}" if package else "a Python package"
     return f"{{name}} ({kind}) needs {which}, which is not installed here."
 
 
 def build_empty(config: PreTrainedConfig) -> PreTrainedModel:
-    """The network without memory for its weights, on torch's meta device.
+    """The network on torch's meta device, without memory for its weights.
 
-    Its attention is replaced where transformers lets it be; otherwise it is the network's own, for
+    Its attention is replaced where transformers allows it; otherwise it is the network's own, for
     :mod:`core.model.capture.watching`.
 
     Raises
@@ -108,7 +108,7 @@ def build_with(
     attention: str,
     **settings: object,
 ) -> PreTrainedModel:
-    """What a class of transformers makes of a configuration, without memory for its weights."""
+    """The network that transformers builds from a configuration, without memory for its weights."""
     import torch
     from transformers.initialization import meta_device_safe_creation_ops
 
@@ -215,24 +215,24 @@ def read_as(
 
 
 def base_of(whole: PreTrainedModel, empty: PreTrainedModel) -> PreTrainedModel | None:
-    """The part below the head, of the very class that the network has without one.
+    """The part below the head, of exactly the class of `empty`; None if there is none.
 
-    An encoder-decoder holds its parts beside the head: they are put into `empty`.
+    An encoder-decoder holds its parts next to the head: they are put into `empty`.
     """
     for part in whole.children():
         if type(part) is type(empty):
             return part
     for name, part in list(empty.named_children()):
-        own = getattr(whole, name, None)
-        if type(own) is not type(part):
+        counterpart = getattr(whole, name, None)
+        if type(counterpart) is not type(part):
             return None
-        setattr(empty, name, own)
-    rest = (*empty.parameters(), *empty.buffers())
-    return None if any(tensor.is_meta for tensor in rest) else empty
+        setattr(empty, name, counterpart)
+    tensors = (*empty.parameters(), *empty.buffers())
+    return None if any(tensor.is_meta for tensor in tensors) else empty
 
 
 def finish(network: PreTrainedModel) -> PreTrainedModel:
-    """The network in evaluation mode, without gradients and without a memory of earlier tokens."""
+    """The network in evaluation mode, without gradients and without a key-value cache."""
     with contextlib.suppress(AttributeError):
         network.config.use_cache = False
     network.requires_grad_(requires_grad=False)
@@ -240,7 +240,7 @@ def finish(network: PreTrainedModel) -> PreTrainedModel:
 
 
 def _text_tower(network: PreTrainedModel) -> PreTrainedModel:
-    """Of a network for texts and images (CLIP, SigLIP), the part that reads texts; else itself."""
+    """The part of a network for texts and images (CLIP, SigLIP) that reads texts; else itself."""
     from transformers import PreTrainedModel
 
     settings = getattr(network.config, "text_config", None)

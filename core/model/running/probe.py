@@ -28,11 +28,11 @@ class LoadCheck:
     order : the kind of each attention call of a pass.
     error : the largest difference of any attention weight.
     way : "fast" where PyTorch's attention gives the same as the model's own function.
-    batches : what runs in a padded batch is computed as if it were alone.
-    further : whether the samples could be looked at further: pictures of another size ran too.
+    batches : whether a padded batch gives what each item gives alone.
+    further : whether the samples' further passes ran: pictures of another size.
     tokens : of the longest sample.
-    outputs : names of the modules that are W_O, one per call (:mod:`core.model.capture.outputs`).
-    changes : whether passes change the network, so that it must be put back after each.
+    outputs : names of the W_O modules, one per call (:mod:`core.model.capture.outputs`).
+    changes : whether passes change the network, which must then be put back after each.
     """
 
     traces: dict[AttentionType, Trace]
@@ -53,7 +53,7 @@ def probe(samples: Samples[Item]) -> LoadCheck:
     ------
     UnsupportedModelError
         When nothing is recorded, when recomputed attention or its output differs from the model's
-        own by more than numbers of its type round off in scores of that size, or when the tokens
+        own by more than the rounding of its number type for scores of that size, or when the tokens
         of an image are not its patches in order.
     """
     network, (first, *others) = samples.network, samples.all

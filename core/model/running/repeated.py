@@ -73,11 +73,11 @@ def _ordinary_ids(model: LoadedModel) -> list[int]:
 
 
 def _tokens(model: LoadedModel, ids: list[int], before: int, after: int) -> tuple[Token, ...]:
-    """The tokens of a sequence, each a word by itself, between so many special ones."""
+    """The tokens of a sequence, each a word by itself, with special ones before and after."""
     with model.tokenizer_lock:
         tokens = describe_ids(model.tokenizer, ids)
-    own = range(before, len(ids) - after)
+    inner = range(before, len(ids) - after)
     return tuple(
-        replace(each, special=place not in own, word=place - before if place in own else -1)
+        replace(each, special=place not in inner, word=place - before if place in inner else -1)
         for place, each in enumerate(tokens)
     )

@@ -63,12 +63,11 @@ def trace_text(
     model : from :func:`core.model.load`.
     text, pair : the text and, optionally, a second one.
     max_tokens : cut the input, and the target, at this length if the model would take more.
-    target : what the decoder of an encoder-decoder reads; without it, the answer that the model
-        itself gives, word by word the likeliest, of at most ``MAX_ANSWER`` tokens. A model
-        without a decoder ignores it.
-    decode : False runs the encoder of an encoder-decoder alone, and asks for no answer.
-    languages : codes of the languages that a translator reads and writes, of those that its
-        tokenizer has; without them, those of its settings.
+    target : what the decoder of an encoder-decoder reads; by default the model's own answer,
+        decoded greedily, of at most ``MAX_ANSWER`` tokens. A model without a decoder ignores it.
+    decode : False runs only the encoder of an encoder-decoder, and asks for no answer.
+    languages : codes of the languages that a translator reads and writes, among those of its
+        tokenizer; by default those of its settings.
 
     Raises
     ------
@@ -115,7 +114,7 @@ def trace_corpus(
 ) -> Iterator[Trace]:
     """One trace per text, in order, run in padded batches; padding never reaches a trace.
 
-    Of an encoder-decoder, only the encoder runs.
+    In an encoder-decoder, only the encoder runs.
 
     Raises what :func:`trace_text` raises, once the batch with that text is reached.
     """
@@ -144,9 +143,9 @@ def trace_by_length(
     batch_tokens : tokens in a batch, padding included; a longer text runs alone.
     max_tokens : cut each text at this length if the model would take more.
     lengths : in tokens, as :func:`token_lengths` returns them, if already known.
-    whole : False for queries and keys alone, which take less time: values have no token then, there
-        are no hidden states, and the traces of a batch are views of arrays that they share, whose
-        memory is free once the last of them is gone.
+    whole : False for queries and keys only, which is faster: values then have no tokens, there are
+        no hidden states, and the traces of a batch are views of arrays that they share, whose
+        memory is freed once the last of them is gone.
     """
     if lengths is None:
         lengths = token_lengths(model, texts, max_tokens)
@@ -161,7 +160,7 @@ def trace_by_length(
 
 
 def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
-    """Group places by length, as many as fit when padded to the longest of them."""
+    """Group indices by length, as many as fit when padded to the longest of them."""
     batch: list[int] = []
     for place in sorted(range(len(lengths)), key=lengths.__getitem__):
         if batch and (len(batch) + 1) * lengths[place] > batch_tokens:
@@ -175,7 +174,7 @@ def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[lis
 def trace_inputs(
     model: LoadedModel, batch: list[TextInput], *, whole: bool = True, change: Change | None = None
 ) -> Iterator[Trace]:
-    """The traces of a batch, one at a time; it runs when the first is asked for.
+    """The traces of a batch, one at a time; the batch runs when the first is asked for.
 
     `whole` is as in :func:`trace_by_length`; `change` is what an intervention alters.
     """
@@ -215,7 +214,7 @@ def _run(
 def _run_texts(
     model: LoadedModel, batch: list[TextInput], change: Change | None
 ) -> tuple[dict[AttentionType, list[Call]], object]:
-    """That of texts, once the ids are known to have vectors."""
+    """The forward pass of texts, once the ids are known to have vectors."""
     for item in batch:
         check_ids(model.network, item.ids, item.segments)
         check_ids(model.network, item.target_ids)
@@ -253,7 +252,7 @@ def _run_texts(
 def _run_images(
     model: LoadedModel, vision: Vision, batch: list[TextInput], change: Change | None
 ) -> tuple[dict[AttentionType, list[Call]], object]:
-    """That of images of one size."""
+    """The forward pass of images of one size."""
     images = [item.patches.pixels for item in batch if item.patches is not None]
     recorder, output = run_images(model.network, vision, images, way=model.way, change=change)
     tokens = {call.query.shape[2] for call in recorder.calls}
@@ -273,7 +272,7 @@ def _read_trace(
     row: int,
     batch: list[TextInput],
 ) -> Trace:
-    """The trace of one item; of an encoder-decoder, the encoder's with the others."""
+    """The trace of one item; for an encoder-decoder, the encoder's with the others attached."""
     item = batch[row]
     targets = None if item.target is None else [len(each.target_ids) for each in batch]
     lengths = Lengths([len(each.tokens) for each in batch], targets)
@@ -308,15 +307,15 @@ def _stack_states(
 ) -> Array | None:
     """(layer + 1, token, width) of one text: what entered each layer, and what left the last.
 
-    None where states differ in width, or cannot be told apart by layer.
+    None where states differ in width, or cannot be assigned to layers.
     """
     import torch
 
     if not hidden:
         return None
-    own = [rule.number for rule in rules if rule.number is not None]
-    if len(own) == len(rules) and own[-1] < len(hidden) - 1:
-        hidden = (*(hidden[number] for number in own), hidden[-1])
+    numbers = [rule.number for rule in rules if rule.number is not None]
+    if len(numbers) == len(rules) and numbers[-1] < len(hidden) - 1:
+        hidden = (*(hidden[number] for number in numbers), hidden[-1])
     states = [state[row, :length].float().cpu() for state in hidden]
     alike = len(states) == len(rules) + 1 and len({state.shape for state in states}) == 1
     stacked: Array | None = torch.stack(states).numpy() if alike else None

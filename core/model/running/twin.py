@@ -23,11 +23,11 @@ _DRAW_LOCK = threading.Lock()  # torch draws weights from one state for all thre
 def untrained_twin(model: LoadedModel, seed: int = TWIN_SEED) -> LoadedModel:
     """The same architecture from the model's own settings, with fresh weights.
 
-    Weights are drawn as transformers draws them before training, from `seed`, also those of the
+    Weights are drawn from `seed` as transformers draws them before training, including those of the
     head for words or classes, where the model has one; torch's own random state stays as it was.
-    The check at load holds for the twin too: it is of the architecture, and what is recorded and
-    how stays the same. It takes as much memory as the model until the caller lets go of it, and as
-    much again while a head is drawn.
+    The check at load holds for the twin too: it depends on the architecture alone, and what is
+    recorded and how stays the same. It takes as much memory as the model until the caller lets go
+    of it, and as much again while a head is drawn.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def untrained_twin(model: LoadedModel, seed: int = TWIN_SEED) -> LoadedModel:
 
 
 def _drawn(trained: PreTrainedModel) -> PreTrainedModel:
-    """A network of the same class with fresh weights, without the parts that this one lacks."""
+    """A network of the same class with fresh weights, without parts that `trained` lacks."""
     fresh = type(trained)._from_config(  # noqa: SLF001 - from_config is of the Auto classes
         copy.deepcopy(trained.config),
         attn_implementation=trained.config._attn_implementation,  # noqa: SLF001 - it has no other name
@@ -66,9 +66,9 @@ def _drawn(trained: PreTrainedModel) -> PreTrainedModel:
 def _around(
     fresh: PreTrainedModel, trained: PreTrainedModel, whole: PreTrainedModel
 ) -> PreTrainedModel:
-    """A fresh head like that of `whole`, around the very weights of `fresh`.
+    """A fresh head like `whole` has, on top of `fresh`, whose weights it shares.
 
-    `whole` holds `trained` as a part; of an encoder-decoder it holds the parts of `trained`.
+    `whole` holds `trained` as a part; for an encoder-decoder, it holds the parts of `trained`.
     """
     outer = _drawn(whole)
     for name, part in whole.named_children():

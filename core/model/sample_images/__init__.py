@@ -32,7 +32,7 @@ class SampleImage:
     group : whether the project drew it or somebody photographed it.
     look_for : one sentence, what to look for.
     licence, author, source : under which licence, by whom, and where it was published.
-    of_scikit_learn : whether scikit-learn carries it; else it lies beside this module.
+    of_scikit_learn : whether scikit-learn ships it; otherwise it lies next to this module.
     """
 
     name: str
@@ -70,7 +70,7 @@ def open_sample_image(name: str) -> Image.Image:
 
 
 def _open_of_scikit_learn(name: str) -> Image.Image:
-    """The middle of a photograph that scikit-learn carries, (427, 427), without importing it."""
+    """The central (427, 427) of a photograph that scikit-learn ships, without importing it."""
     package = importlib.util.find_spec("sklearn")
     if package is None or not package.submodule_search_locations:
         raise FileNotFoundError("scikit-learn is not installed; it carries this photograph.")

@@ -44,7 +44,7 @@ class TextInput:
 
     @property
     def target_ids(self) -> list[int]:
-        """Of the target, empty without one."""
+        """The ids of the target; empty without one."""
         return [] if self.target is None else self.target.ids
 
 
@@ -78,7 +78,7 @@ def encode(
 
 
 def cut_characters(text: str, limit: int) -> str:
-    """The characters the tokenizer gets; half a surrogate pair is replaced, as tokenizers fail."""
+    """The characters the tokenizer gets; half surrogate pairs, on which it fails, are replaced."""
     return text[: limit * CHARACTERS_PER_TOKEN].encode("utf-8", "replace").decode("utf-8")
 
 
@@ -96,5 +96,5 @@ def token_lengths(model: LoadedModel, texts: Sequence[str], max_tokens: int | No
 
 
 def usable_tokens(model: LoadedModel, max_tokens: int | None) -> int:
-    """The maximum number of tokens of a text that are run."""
+    """The maximum number of tokens of a text that the model gets."""
     return min(model.max_tokens, max_tokens or model.max_tokens)

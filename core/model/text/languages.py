@@ -17,23 +17,23 @@ _CODE = re.compile(r"_*[a-z]{2,3}(_[A-Za-z]{2,4})?_*")  # eng_Latn, en_XX, __eng
 
 
 def codes(model: LoadedModel) -> tuple[str, ...]:
-    """The codes of its languages; none where the tokenizer has no path of its own for each side."""
+    """The codes of its languages; empty where the tokenizer has no target mode."""
     if not model.is_encoder_decoder or not hasattr(model.tokenizer, "_switch_to_target_mode"):
         return ()
     with model.tokenizer_lock:
-        found = filter(_CODE.fullmatch, model.tokenizer.all_special_tokens)
-        ids = {code: model.tokenizer.convert_tokens_to_ids(code) for code in found}
-        own = getattr(model.tokenizer, "src_lang", None)
+        special = filter(_CODE.fullmatch, model.tokenizer.all_special_tokens)
+        ids = {code: model.tokenizer.convert_tokens_to_ids(code) for code in special}
+        source = getattr(model.tokenizer, "src_lang", None)
     rows = model.network.get_input_embeddings().weight.shape[0]
     known = tuple(code for code, token in ids.items() if token < rows)
-    return known if own in known else ()
+    return known if source in known else ()
 
 
 def own_languages(model: LoadedModel) -> Languages | None:
-    """What the settings translate from and to; None for a model without languages.
+    """The languages that the settings translate from and to; None for a model without any.
 
-    To what an answer is forced to begin with, else the tokenizer's `tgt_lang`, else what the
-    decoder begins with, else the language of the text.
+    The second is what an answer is forced to begin with, else the tokenizer's `tgt_lang`, else what
+    the decoder begins with, else the language of the text.
     """
     if not (known := codes(model)):
         return None
@@ -50,7 +50,7 @@ def own_languages(model: LoadedModel) -> Languages | None:
 
 
 def checked(model: LoadedModel, languages: Languages | None) -> Languages | None:
-    """The languages asked for, else the model's own.
+    """The requested languages, else the model's own.
 
     Raises
     ------
@@ -76,12 +76,12 @@ def speaking(model: LoadedModel, languages: Languages | None) -> Iterator[None]:
             yield
             return
         tokenizer = model.tokenizer
-        own = tokenizer.src_lang, tokenizer.tgt_lang
+        before = tokenizer.src_lang, tokenizer.tgt_lang
         try:
             tokenizer.src_lang, tokenizer.tgt_lang = languages
             yield
         finally:
-            tokenizer.src_lang, tokenizer.tgt_lang = own
+            tokenizer.src_lang, tokenizer.tgt_lang = before
 
 
 def _name(model: LoadedModel, token: object) -> object:

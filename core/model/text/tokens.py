@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from tokenizers import Encoding
     from transformers import PreTrainedTokenizerFast
 
-# Characters that are invisible or reorder the text around them; shown as code points. So are
-# fillers of Hangul, two vowels of Khmer and a pattern of Braille, which have no ink.
+# Characters that are invisible or reorder the text around them; shown as code points. So are Hangul
+# fillers, two Khmer vowels and a Braille pattern, which are blank.
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"})
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")  # bare inside a token: they shape emoji, script
 _HIDDEN = _JOINERS | frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-UNUSED_ROW = "(no token)"  # of a row of the vocabulary's table that the tokenizer does not use
+UNUSED_ROW = "(no token)"  # for a row of the embedding table that the tokenizer does not use
 BEGINS = ("Ġ", "▁")  # how byte-level and SentencePiece vocabularies mark the start of a word
 CONTINUES = "##"  # how WordPiece marks a piece that continues a word
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
@@ -68,7 +68,7 @@ def read_tokens(
     unknown_id, tokens = tokenizer.unk_token_id, []
     segment, word, typed_before, end_before = 0, -1, "", 0
     previous_unit: tuple[int | None, int | None] | None = None
-    # An encoding builds each of these lists anew whenever it is asked.
+    # An encoding rebuilds these lists on every access.
     columns = zip(
         *(names, encoding.ids, encoding.sequence_ids, encoding.special_tokens_mask),
         *(encoding.word_ids, encoding.offsets),
@@ -114,26 +114,26 @@ def describe_ids(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> tupl
 
 
 def _marks(tokenizer: PreTrainedTokenizerFast) -> set[int]:
-    """Ids that begin, separate, end or fill texts, and are no word or sign that people type."""
+    """Ids that begin, separate, end or pad texts, and are no word or sign that people type."""
     names = ("cls", "sep", "bos", "eos", "pad")
     return {getattr(tokenizer, f"{name}_token_id") for name in names} - _signs(tokenizer)
 
 
 def _signs(tokenizer: PreTrainedTokenizerFast) -> set[int]:
-    """Ids of special tokens that are plain signs: OpenCLIP fills texts with "!"."""
+    """Ids of special tokens that are plain signs: OpenCLIP pads texts with "!"."""
     special = zip(tokenizer.all_special_tokens, tokenizer.all_special_ids, strict=True)
     return {id_ for name, id_ in special if len(name) == 1}
 
 
 def _with_parts(tokens: list[Token], spelling: Spelling) -> tuple[Token, ...]:
-    """The tokens, those of one character's bytes as its parts: 日 1/3, 日 2/3, 日 3/3.
+    """The tokens, with bytes of one character shown as its parts: 日 1/3, 日 2/3, 日 3/3.
 
     Bytes that make no character stay ``<0xF0>``.
     """
     if not any("<0x" in token.display for token in tokens):
         return tuple(tokens)
     spelled = [b"" if token.special else _bytes_of(token.text, spelling) for token in tokens]
-    # A token without bytes stands as one that is in no UTF-8.
+    # A token without bytes gets one that never occurs in UTF-8.
     owners = [place for place, own in enumerate(spelled) for _ in own or b"\xff"]
     data, start = b"".join(own or b"\xff" for own in spelled), 0
     written = ["" for _ in tokens]
@@ -191,7 +191,7 @@ def display_name(name: str | None, spelling: Spelling = PLAIN) -> str:
 def visible(text: str) -> str:
     """`text` with blanks, invisible and direction-changing characters made visible.
 
-    An accent that comes first stands on a dotted ring.
+    A leading accent is put on a dotted ring.
     """
     if not text.strip(" "):
         return "␣" * len(text)
@@ -215,7 +215,7 @@ def _is_accent(char: str) -> bool:
 
 
 def _is_accented(before: str, after: str) -> bool:
-    """Whether two pieces of a text are one word, since an accent stands where they meet."""
+    """Whether two pieces of a text are one word, because an accent stands where they meet."""
     return _is_accent(after[:1]) or (_is_accent(before[-1:]) and after[:1].isalpha())
 
 
@@ -232,7 +232,7 @@ def _parts(tokenizer: PreTrainedTokenizerFast) -> tuple[str, ...]:
 
 
 def _decode_bytes(name: str) -> str:
-    """Text of a byte-level token; bytes that are not a character by themselves as ``<0xF0>``."""
+    """The text of a byte-level token; bytes that form no character appear as ``<0xF0>``."""
     table = _byte_of_char()
     if any(char not in table for char in name):
         return name  # an added token such as <|endoftext|>, stored as plain text

@@ -1,4 +1,4 @@
-"""What a trace was made of, as pages ask for it: names, neighbours, distances.
+"""The input of a trace, as pages need it: names, neighbours, distances.
 
 A text whose tokens attend to one another, cross attention from one text to another, or an image.
 """
@@ -23,18 +23,18 @@ class Input:
 
     Attributes
     ----------
-    tokens, key_tokens : those that attend, and those that are attended to.
-    kind : whose tokens attend to whose; where a page must differ in more than the words below.
+    tokens, key_tokens : the tokens that attend, and those that are attended to.
+    kind : which tokens attend to which; for pages that differ in more than the words below.
     word : what is compared, "word" or "patch"; its plural is `words`.
     this : "this text", where what holds for it need not hold for the next.
     read : whose tokens attend: "your text".
     queries : what these tokens are called where they are counted.
-    specials : what the tokens are called that are no word and no patch; "" where there are none.
+    specials : what tokens that are neither words nor patches are called; "" without any.
     first : what the first key token is called.
     previous : what the neighbour at offset -1 is called.
-    back : the way there.
+    back : how far away that neighbour is.
     more : what to do about too few tokens, after a comma.
-    key_parts : the keys that views may divide attention by the sum over: all of them first.
+    key_parts : sets of keys over which views may renormalise attention; all keys come first.
     """
 
     tokens: tuple[Token, ...]
@@ -63,13 +63,13 @@ class Input:
         return self.kind != "image"
 
     def name(self, token: Token) -> str:
-        """One of the tokens in a sentence, by its place."""
+        """What a sentence calls a token, by its place."""
         if self.has_words:
             return f"token {token.position + 1}"
         return f"patch {token.display}" if token.row >= 0 else token.display
 
     def quoted(self, text: str) -> str:
-        """The text that attention goes to, after what goes to it where that is another one."""
+        """The text that is attended to, preceded by the attending one where they differ."""
         if self.kind != "cross":
             return text
         return f"{' '.join(token.display for token in self.tokens)} → {text}"
@@ -81,7 +81,7 @@ class Input:
         return neighbours(self.tokens, offset)
 
     def apart(self) -> Array:
-        """How many words stand from one to the other, (token, key); inf between two texts.
+        """The distance from token to key in words, (token, key); inf between two texts.
 
         In an image, rows or columns of patches, whichever are more.
         """
@@ -132,8 +132,8 @@ def neighbours(tokens: tuple[Token, ...], offset: int) -> NDArray[np.bool_]:
     From a patch of an image, only to patches of its own row: the next row begins on the other side.
     Boolean (token, token).
     """
-    beside = np.eye(len(tokens), k=offset, dtype=np.bool_)
+    adjacent = np.eye(len(tokens), k=offset, dtype=np.bool_)
     rows = np.array([token.row for token in tokens])
     if offset == 0 or (rows < 0).all():
-        return beside
-    return np.asarray(beside & (rows[:, None] == rows) & (rows >= 0))
+        return adjacent
+    return np.asarray(adjacent & (rows[:, None] == rows) & (rows >= 0))

@@ -31,7 +31,7 @@ class Token:
     span : first character and the one after the last, in its own sentence as typed.
     unknown : whether the vocabulary lacks what was typed here, so that the model gets `text`, such
         as ``"[UNK]"``, in its place.
-    row, column : of an image's patch, its place in the grid, from 0; -1 for any other token.
+    row, column : for an image's patch, its place in the grid, from 0; -1 for any other token.
     """
 
     text: str
@@ -57,7 +57,7 @@ class Patches:
         it was normalised.
     rows, columns : of the grid. Patch (row, column) is token ``first + row * columns + column``.
     size : side of a patch in pixels of `pixels`.
-    first : the first patch's place among the tokens, after [CLS] and the registers if there are.
+    first : the index of the first patch among the tokens, after [CLS] and registers, if any.
     given : (height, width) of the image before the processor resized or cropped it.
     seen : (height, width) of the part of it, around its middle, that became `pixels`; `given` where
         nothing was cut off, None where that is not known.
@@ -84,7 +84,7 @@ class Patches:
 
     @property
     def tokens(self) -> slice:
-        """Their places among the tokens."""
+        """The patches' places among the tokens."""
         return slice(self.first, self.first + self.count)
 
     @property
@@ -112,8 +112,8 @@ class Layer:
     softcap : scores are bounded as ``softcap * tanh(scores / softcap)`` (Gemma 2), unless None.
     sink : (head,), the score of a learned key that belongs to no token (gpt-oss): it takes its
         share of every row, so that the weights of the tokens add up to less than one.
-    number : the model's own number of the layer, from 0; None where the model says none, or it can
-        be no number of a layer. Then the place in the trace counts.
+    number : the model's own number of the layer, from 0; None where the model gives none, or one
+        that cannot be a layer's. Then its place in the trace counts.
     """
 
     scaling: float

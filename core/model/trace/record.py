@@ -39,9 +39,9 @@ class Trace:
         encoder's ("cross").
     source : the tokens that cross attention goes to; None where `tokens` attend to one another.
     origin : whose words a decoder read: "given", the model's own "answer", or none but its "start".
-    others : of an encoder's trace, those of the decoder and of cross attention in the same pass.
-    depth : layers of the network, those that do not attend included; None if it names none.
-    patches : of an image, its pixels and its grid; None for a text.
+    others : with an encoder's trace, those of the decoder and cross attention in the same pass.
+    depth : layers of the network, including those that do not attend; None if unknown.
+    patches : for an image, its pixels and its grid; None for a text.
     """
 
     model: str
@@ -79,12 +79,12 @@ class Trace:
 
     @property
     def input(self) -> Input:
-        """What the tokens were made of: what they are called, and which of them are neighbours."""
+        """The input of the pass: what its tokens are called, and which of them are neighbours."""
         return input_of(self.tokens, self.source, self.attention_type, self.patches)
 
     @property
     def attention_types(self) -> tuple[AttentionType, ...]:
-        """The kinds of attention that this trace gives."""
+        """The kinds of attention that this trace holds."""
         return (self.attention_type, *(each.attention_type for each in self.others))
 
     def of_type(self, attention_type: AttentionType) -> Trace:
@@ -103,8 +103,8 @@ class Trace:
 
         In hybrids only some layers attend, so 3 and 6 may be all there are.
         """
-        own = [layer.number for layer in self.layers]
-        return tuple(place + 1 if each is None else each + 1 for place, each in enumerate(own))
+        numbers = [layer.number for layer in self.layers]
+        return tuple(place + 1 if each is None else each + 1 for place, each in enumerate(numbers))
 
     @property
     def typed_specials(self) -> tuple[Token, ...]:

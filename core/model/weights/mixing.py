@@ -1,7 +1,7 @@
 """How much of each token is in another after the attention of a layer, residual stream included.
 
 What token i is after attention is a sum over tokens: y_ij = sum over heads of a_ij f(v_j), with
-f(v) = v W_O, and for j = i its own residual stream x_i besides (Kobayashi et al. 2021), before the
+f(v) = v W_O, plus its own residual stream x_i for j = i (Kobayashi et al. 2021), before the
 layer norm. Biases belong to no token and are left out.
 """
 
@@ -20,7 +20,7 @@ from core.vocabulary import without_attention
 if TYPE_CHECKING:
     import torch
 
-_MAX_NUMBERS = 2**23  # of vectors at a time: 32 MB
+_MAX_NUMBERS = 2**23  # in vectors at a time: 32 MB
 _CHECKED = 8  # tokens of the pass that checks what is added to what
 
 
@@ -28,9 +28,9 @@ _CHECKED = 8  # tokens of the pass that checks what is added to what
 def token_mixing(model: LoadedModel, trace: Trace) -> Array | None:
     """The share of key token j in what token i is after a layer's attention.
 
-    How much nearer to their sum |y_i - y_ij| gets than nothing, |y_i|, in sums of absolute values,
-    and 0 where it gets no nearer (Ferrando et al. 2022, equation 8): what other tokens cancel does
-    not count. Divided by the sum over j.
+    It is |y_i| - |y_i - y_ij|, each a sum of absolute values, or 0 where that is negative (Ferrando
+    et al. 2022, equation 8): what other tokens cancel does not count. Shares are divided by their
+    sum over j.
 
     Float32 (layer, token, token), rows summing to one. None for images and cross attention, where
     W_O or the hidden states are unknown, where something comes between W_O and the residual
@@ -82,7 +82,7 @@ def _shares(model: LoadedModel, trace: Trace, layer: int, weight: torch.Tensor) 
             left = (whole - parts).abs().sum(-1)  # (key, token)
             sizes[:, keys] = (whole.abs().sum(-1) - left).clamp(min=0).T
         sums = sizes.sum(1, keepdim=True)
-        # A token in which nothing can be told apart stays itself.
+        # A token without any share counts as itself.
         itself = torch.eye(tokens, device=model.device)
         shares = torch.where(sums > 0, sizes / sums.clamp(min=torch.finfo().tiny), itself)
     numbers: Array = shares.cpu().numpy()

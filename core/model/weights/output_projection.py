@@ -30,8 +30,8 @@ def output_projections(
 ) -> tuple[torch.Tensor, ...] | None:
     """W_O of every layer by head, (head, dim, width) each: views of the model's own weights.
 
-    `attention_type` is the model's first unless it is given. None where what heads give meets
-    something else first, such as a gate.
+    `attention_type` defaults to the model's first. None where something else, such as a gate, comes
+    between heads and W_O.
     """
     weights = layer_weights(model, "o", attention_type)
     heads = model.heads if attention_type is None else model.attention[attention_type].heads
@@ -73,8 +73,8 @@ def transformed_norms(
         return None
     norms = np.empty((*trace.shape[:2], trace.kv_values.shape[2]), dtype=np.float32)
     for layer, gram in enumerate(grams):
-        own = trace.kv_values[layer, :, :, : gram.shape[-1]]  # the layer's own dims
-        values = torch.from_numpy(np.repeat(own.astype(np.float64), trace.group, axis=0))
+        vectors = trace.kv_values[layer, :, :, : gram.shape[-1]]  # the layer's own dims
+        values = torch.from_numpy(np.repeat(vectors.astype(np.float64), trace.group, axis=0))
         # By torch: to keep NumPy's BLAS from threads, on a busy server, takes longer than this.
         squares = ((values @ torch.from_numpy(gram)) * values).sum(dim=-1)
         norms[layer] = squares.clamp(min=0).sqrt().numpy()

@@ -1,4 +1,4 @@
-"""The modules that make queries, keys and values, and W_O, which takes what heads give.
+"""The modules that make queries, keys and values, and W_O, which multiplies heads' outputs.
 
 W_O is found while a model loads (:mod:`core.model.capture.outputs`); the others come from the only
 table of families in the project.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Role = Literal["q", "k", "v", "o"]
 ROLES: tuple[Role, ...] = ("q", "k", "v", "o")
 _SELF_ATTENTION = (".self_attn.q_proj", ".self_attn.k_proj", ".self_attn.v_proj")
-# Families, and how their module names for q, k and v end; one module may make all of them.
+# Families, and how their module names for q, k and v end; one module may make all three.
 _FAMILIES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (
         ("bert", "roberta", "electra", "xlm-roberta"),
@@ -42,7 +42,7 @@ def named_weights(
 ) -> list[tuple[str, torch.Tensor]]:
     """Name and weight, (outputs, inputs), of the modules that make `role`; empty if unknown.
 
-    `attention_type` is for W_O alone; without it, of the model's first.
+    `attention_type` matters only for W_O; by default it is the model's first.
     """
     network = model.network
     if role == "o":
@@ -60,18 +60,18 @@ def named_weights(
 def weights_beside_output(
     model: LoadedModel, role: Role, attention_type: AttentionType
 ) -> list[tuple[str, torch.Tensor]]:
-    """Name and weight of the module for `role` that stands beside W_O, in each layer.
+    """Name and weight of the module for `role` next to W_O, in each layer.
 
-    Most families call them alike; empty where W_O or the module is not known.
+    Most families use the same names; empty where W_O or the module is not known.
     """
-    network, found = model.network, []
+    network, named = model.network, []
     for output in _outputs(model, attention_type):
         parent = output.rpartition(".")[0]
         module = network.get_submodule(parent)
         name = next((each for each in (f"{role}_proj", role) if hasattr(module, each)), None)
         if name is not None:
-            found.append((f"{parent}.{name}", _weight(getattr(module, name))))
-    return found
+            named.append((f"{parent}.{name}", _weight(getattr(module, name))))
+    return named
 
 
 def _outputs(model: LoadedModel, attention_type: AttentionType | None) -> tuple[str, ...]:

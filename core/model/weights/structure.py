@@ -1,4 +1,4 @@
-"""What a model is made of: its stacks, their q, k, v and o projections, what PyTorch prints."""
+"""A model's parts: its stacks, their q, k, v and o projections, and what PyTorch prints."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class LinearMap:
 
 @dataclass(frozen=True)
 class Positions:
-    """How a stack knows where a token stands.
+    """How a stack encodes the position of a token.
 
     Attributes
     ----------
     way : "learned" or "fixed" vectors are added to the embeddings; "relative" distances change the
         scores; "rotary" angles turn queries and keys.
-    rows : of the table of vectors, or of the distances told apart; None where there is no table.
+    rows : rows of the table of vectors or distances; None where there is no table.
     """
 
     way: Literal["learned", "fixed", "relative", "rotary"]
@@ -60,12 +60,12 @@ class Attention:
 
 @dataclass(frozen=True)
 class Stack:
-    """Layers of one form, one on the other.
+    """Layers of the same form, one on top of another.
 
     Attributes
     ----------
     layers : how many, as the network counts them where it does.
-    attention : of a layer, in the order of use: a decoder that attends to an encoder has two.
+    attention : per layer, in order of use: a decoder that attends to an encoder has two kinds.
     mlp_width : width inside the feed-forward part; None if the settings do not name it.
     positions : None where they are not known.
     """
@@ -78,7 +78,7 @@ class Stack:
 
 @dataclass(frozen=True)
 class Structure:
-    """The parts of a model that attention goes through.
+    """The parts of a model that matter for attention.
 
     Attributes
     ----------
@@ -126,10 +126,10 @@ def structure_of(model: LoadedModel) -> Structure:
 def _stack(
     model: LoadedModel, part: torch.nn.Module, name: str, *attention_types: AttentionType
 ) -> Stack:
-    settings, own = model.network.config, model.attention[attention_types[0]]
+    settings, info = model.network.config, model.attention[attention_types[0]]
     widths = [getattr(settings, each, None) for each in (f"{name}_ffn_dim", *_MLP_WIDTHS)]
     return Stack(
-        layers=own.depth or own.layers,
+        layers=info.depth or info.layers,
         attention=tuple(_attention(model, attention_type) for attention_type in attention_types),
         mlp_width=next((width for width in widths if isinstance(width, int)), None),
         positions=_positions_of(part),
@@ -137,7 +137,7 @@ def _stack(
 
 
 def _attention(model: LoadedModel, attention_type: AttentionType) -> Attention:
-    own, projections = model.attention[attention_type], {}
+    info, projections = model.attention[attention_type], {}
     for role in ROLES:
         named = named_weights(model, role, attention_type) or weights_beside_output(
             model, role, attention_type
@@ -145,11 +145,11 @@ def _attention(model: LoadedModel, attention_type: AttentionType) -> Attention:
         for name, weight in named[:1]:
             outputs, inputs = weight.shape
             projections[role] = LinearMap(name, int(inputs), int(outputs))
-    return Attention(attention_type, own.heads, own.kv_heads, own.dim, projections)
+    return Attention(attention_type, info.heads, info.kv_heads, info.dim, projections)
 
 
 def _positions_of(part: torch.nn.Module) -> Positions | None:
-    """What the names of the modules say."""
+    """How positions are encoded, judging by the names of the modules."""
     for path, module in part.named_modules():
         name, rows = path.rpartition(".")[2], getattr(module, "num_embeddings", None)
         if name == "relative_attention_bias":
