@@ -241,5 +241,5 @@ def clouds(monkeypatch: pytest.MonkeyPatch) -> list[AtlasCloud]:
     """Every cloud of one head of an atlas, and every matrix of all heads, that was drawn."""
     drawn: list[AtlasCloud] = []
     for module in (single, matrix):
-        monkeypatch.setattr(module, "show_cloud", lambda cloud, **_: drawn.append(cloud))
+        monkeypatch.setattr(module, "show_points", lambda cloud, **_: drawn.append(cloud))
     return drawn

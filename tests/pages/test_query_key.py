@@ -47,7 +47,7 @@ def minilm_trace(text: str) -> Trace:
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Clouds]:
     """What the page drew, the last picture last."""
     result: list[Clouds] = []
-    monkeypatch.setattr(picture_module, "show_clouds", lambda clouds, **_: result.append(clouds))
+    monkeypatch.setattr(picture_module, "show_points", lambda clouds, **_: result.append(clouds))
     return result
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.scripts.conftest import Run
 
-NAMES = "texts labels lines marks viewport one_head all_heads raster"
+NAMES = "labels lines viewport corpus raster"
 SCRIPTS = " ".join(f"points/{name}" for name in NAMES.split())
 # 6 x 12 tiles in a window of 1200 x 600 pixels at (30, 20)
 GRID = """const box = { left: 30, top: 20, width: 1200, height: 600 }
@@ -107,9 +107,9 @@ def test_what_a_search_found_is_taken_before_a_nearer_point(run: Run) -> None:
     """The queries of "a" and "b" at 50 and 54.4 pixels; found is "b"."""
     marks, points = run("""const xs = [50, 54.4]
         const tokens = { queries: 2, sentence: [0, 0], matches: [0, 1], searching: true }
-        const view = { placed: () => ({ xOf: (i) => xs[i], yOf: () => 50 }), items: [0, 1] }
+        const place = { xOf: (i) => xs[i], yOf: () => 50 }
         const nearest = (clear) => (
-          AllHeads.prototype.nearest.call({ ...view, clear }, null, 0, 52, 50, 12)
+          Corpus.prototype.nearest.call({ items: [0, 1], clear }, place, 52, 50, 12)
         )
         return [markPoints(tokens).of, [[], [1]].map(nearest)]""")
     assert marks == [1, 2, 1, 2]  # faded, found
@@ -119,15 +119,14 @@ def test_what_a_search_found_is_taken_before_a_nearer_point(run: Run) -> None:
 @pytest.mark.parametrize("zoom", [1.0, 3.0, 9.0])
 def test_a_place_in_a_tile_leads_back_to_that_tile(run: Run, zoom: float) -> None:
     body = """const view = zoomAt(wholeView(grid), grid, zoom, 700, 300)
-      const { rows, columns } = tilesInView(view, grid)
-      const pairs = []
-      for (let row = rows.first; row < rows.end; row++)
-        for (let column = columns.first; column < columns.end; column++) {
-          const part = seenPart(tileSpot(view, grid, row, column), grid)
-          const [x, y] = [(part.left + part.right) / 2, (part.top + part.bottom) / 2]
-          pairs.push([{ row, column }, tileAt(view, grid, x, y)])
-        }
-      return pairs"""
+      const middle = (from, side, start, room) => (
+        (Math.max(from, start) + Math.min(from + side, start + room)) / 2
+      )
+      return tilesInView(view, grid).map((tile) => {
+        const { left, top, side } = tileSpot(view, grid, tile)
+        const x = middle(left, side, box.left, box.width)
+        return [tile, tileAt(view, grid, x, middle(top, side, box.top, box.height))]
+      })"""
     pairs = run(GRID + body, zoom=zoom)
     assert all(tile == there for tile, there in pairs)
     assert len(pairs) == 72 if zoom == 1 else 0 < len(pairs) < 72
@@ -140,17 +139,17 @@ def test_tiles_keep_gaps_the_window_stays_near_and_a_zoom_keeps_its_place(run: R
       const all = wholeView(alone), away = panBy(all, alone, -1e6, 0)
       const hybrid = gridFor({ tops: [0.5, 2], high: 3.5 }, 4, box, 240)
       const view = wholeView(hybrid)
-      const { left } = tileSpot(view, hybrid, 0, 0)
+      const { left } = tileSpot(view, hybrid, { row: 0, column: 0 })
       const at = (down) => tileAt(view, hybrid, left, box.top + down * hybrid.pitch)
       const first = zoomAt(wholeView(grid), grid, 2, 640, 330)
       const large = zoomAt(wholeView(grid), grid, 4, 600, 300)
       return {
         pitches: [alone.pitch, hybrid.pitch],
-        spot: tileSpot(all, alone, 0, 0),
+        spot: tileSpot(all, alone, { row: 0, column: 0 }),
         zooms: [1e-3, 1e3].map((factor) => zoomAt(all, alone, factor, 300, 200).zoom),
         far: (away.x + 300) / (alone.pitch / 2) - 1,
         rows: [0.25, 0.6, 1.4, 1.7, 2.5, 3.2].map((down) => at(down)?.row ?? null),
-        top: tileSpot(view, hybrid, 1, 0).top - box.top,
+        top: tileSpot(view, hybrid, { row: 1, column: 0 }).top - box.top,
         places: [first, zoomAt(first, grid, 1.7, 610, 300)].map(({ zoom, x, y }) => (
           [(x + 610 - box.left) / (grid.pitch * zoom), (y + 300 - box.top) / (grid.pitch * zoom)]
         )),
@@ -172,7 +171,7 @@ def test_tiles_keep_gaps_the_window_stays_near_and_a_zoom_keeps_its_place(run: R
 def test_a_finger_is_told_of_no_key_wheel_or_click(run: Run) -> None:
     mouse, touch = run("""return [false, true].map((matches) => {
       globalThis.window = { matchMedia: () => ({ matches }) }
-      return [hintFor(), hintAlone()]
+      return ["head", "heads"].map((kind) => hintFor(kind))
     })""")
     keys = re.compile("click|shift|ctrl|wheel|key|escape|hover|press", re.IGNORECASE)
     assert all(keys.search(each) for each in mouse)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,18 +43,20 @@ class Coloured:
     shades: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     picture: Mapping[str, Any] | None = None
 
-    def settings(self) -> dict[str, Any]:
-        """The colour settings that the component receives.
-
-        Raises ValueError if a theme, a kind, or the colour of a category is missing.
-        """
-        return {
+    def pack(
+        self, settings: dict[str, Any], tones: NDArray[Any], **arrays: NDArray[Any] | None
+    ) -> bytes:
+        """What the component receives; an array that is None is sent empty."""
+        colours = {
             "colouring": self.colouring,
             "legend": list(self.legend),
-            "shades": self._checked_shades(),
+            "shades": {} if self.colouring == "type" else dict(self.shades),
             "labels": list(self.labels),
             "picture": self.picture,
         }
+        nothing = np.zeros(0, dtype=np.uint8)
+        sent = {name: nothing if array is None else array for name, array in arrays.items()}
+        return pack(colours | settings, tones=self.numbered(tones), **sent)
 
     def numbered(self, tones: NDArray[Any]) -> NDArray[Any]:
         """The number of each tone's colour, from 1; 0, the colour of its kind, for nan and if
@@ -66,19 +68,6 @@ class Coloured:
         steps = tones * (count - 1) if self.colouring == "sequential" else tones
         numbers = np.nan_to_num(1 + np.rint(steps).clip(0, count - 1), nan=0)
         return numbers.astype(np.uint8 if count < 256 else np.uint16)
-
-    def _checked_shades(self) -> dict[str, list[list[str]]]:
-        """The shades as lists; empty for "type", which uses the theme's two colours."""
-        if self.colouring == "type":
-            return {}
-        needed = len(self.legend) if self.colouring == "category" else 1
-        for theme in ("light", "dark"):
-            kinds = self.shades.get(theme, ())
-            if len(kinds) != 2 or min(map(len, kinds)) < needed:
-                raise ValueError(
-                    f"{self.colouring} needs {needed} colours per kind on {theme} paper"
-                )
-        return {theme: [list(kind) for kind in kinds] for theme, kinds in self.shades.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,21 +92,6 @@ class Panel:
     group: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class Image:
-    """The image whose patches the points are.
-
-    Attributes
-    ----------
-    patches : at the size at which they are drawn.
-    partners : (query + key, 2), for each query the key that it attends to most, for each key the
-        query that attends to it most; and that attention.
-    """
-
-    patches: Patches
-    partners: NDArray[np.float64]
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Clouds(Coloured):
     """Queries and keys of one sentence or image: what the panels share.
@@ -134,8 +108,11 @@ class Clouds(Coloured):
     key_labels : labels of the keys, if they are other tokens than the queries.
     shown, shown_keys : positions of the queries and keys that are drawn (the same unless given);
         lines to others are counted in a note.
-    image : the image whose patches the points are, if any. Tones that are nan then have the colour
-        of their kind.
+    patches : of the image whose patches the points are, if any, at the size at which they are
+        drawn. Tones that are nan then have the colour of their kind.
+    partners : (query + key, 2), for each query the key that it attends to most, for each key the
+        query that attends to it most; and that attention. Only for images.
+    pinned : the only point whose lines are shown, "q" or "k" and its position from 1.
     """
 
     panels: Sequence[Panel]
@@ -147,13 +124,14 @@ class Clouds(Coloured):
     key_labels: Sequence[str] | None = None
     shown: Sequence[int] = ()
     shown_keys: Sequence[int] | None = None
-    image: Image | None = None
+    patches: Patches | None = None
+    partners: NDArray[np.float64] | None = None
+    pinned: str | None = None
 
-    def packed(self, pinned: str | None = None) -> bytes:
+    def packed(self) -> bytes:
         """What the component receives."""
         shown_keys = self.shown if self.shown_keys is None else self.shown_keys
-        unchanged = ("heads", "columns", "sources", "targets")
-        settings = self.settings() | {name: vars(self)[name] for name in unchanged}
+        settings = {name: vars(self)[name] for name in ("heads", "columns", "sources", "targets")}
         settings |= {
             "kind": "clouds",
             "keyLabels": self.key_labels and list(self.key_labels),
@@ -163,17 +141,16 @@ class Clouds(Coloured):
             "groups": [panel.group for panel in self.panels],
             "lineCounts": [len(lines) for lines in self.lines],
             "shown": [*self.shown, *(place + len(self.labels) for place in shown_keys)],
-            "pinned": pinned,
-            "grid": None if self.image is None else grid_of(self.image.patches),
+            "pinned": self.pinned,
+            "grid": self.patches and grid_of(self.patches),
         }
-        nothing = np.zeros(0, dtype=np.uint8)
-        return pack(
+        return self.pack(
             settings,
+            np.stack([panel.tones for panel in self.panels]),
             places=np.stack([panel.points for panel in self.panels]),
-            tones=self.numbered(np.stack([panel.tones for panel in self.panels])),
             lines=np.vstack([lines.reshape(-1, 4) for lines in self.lines]),
-            pixels=nothing if self.image is None else self.image.patches.pixels,
-            partners=nothing if self.image is None else self.image.partners,
+            pixels=None if self.patches is None else self.patches.pixels,
+            partners=self.partners,
         )
 
 
@@ -226,52 +203,40 @@ class AtlasCloud(Coloured):
 
         Raises ValueError if the points do not fit the heads and labels.
         """
-        places, frames = quantise_points(self._checked_points())
-        lines = np.zeros((0, 3)) if self.lines is None else self.lines
-        ranked = lines[np.argsort(lines[:, 2], kind="stable")]  # the strongest are drawn last
-        settings = {
-            "kind": "head" if self.title is not None else "heads",
-            "titles": [self.title or ""],
-            "texts": list(self.texts),
-            "searching": self.searching,
-            "spriteSide": 0 if self.sprites is None else self.sprites.shape[1],
-            "picked": -1 if self.picked is None else self.picked,
-            "lineCounts": [len(ranked)],
-        }
-        return pack(
-            self.settings() | settings | self._grid(),
-            places=places,
-            unplaced=(frames[:, 2] < 0).astype(np.uint8),
-            tones=self.numbered(self.tones),
-            lines=np.pad(ranked, ((0, 0), (0, 1))),
-            positions=np.asarray(self.positions, dtype=np.uint16),
-            sentence=np.asarray(self.sentence, dtype=np.uint16),
-            matches=np.asarray(self.matches, dtype=np.uint8),
-            sprites=np.zeros(0, np.uint8) if self.sprites is None else self.sprites,
-            patched=np.asarray(() if self.patched is None else self.patched, dtype=np.uint8),
-        )
-
-    def _grid(self) -> dict[str, Any]:
-        """Where the tiles are, and which one has an outline."""
         is_one = self.title is not None
         rows = LayerRows(self.layer_labels, (1.0,), (), 1.0) if is_one else place_layers(self, _GAP)
         layer, head = self.chosen or (0, -1)
-        return {
+        shape = len(self.layer_labels) * self.heads, 2 * len(self.labels), 2
+        places, frames = quantise_points(self.points.reshape(shape))
+        lines = np.zeros((0, 3)) if self.lines is None else self.lines
+        ranked = lines[np.argsort(lines[:, 2], kind="stable")]  # the strongest are drawn last
+        settings = {
+            "kind": "head" if is_one else "heads",
+            "titles": [self.title or ""],
             "numbers": rows.layer_labels,
             "tops": [place - 1 for place in rows.places],
             "high": rows.end,
             "gaps": [(gap.place - 0.5, gap.name) for gap in rows.gaps],
             "heads": self.heads,
             "chosen": layer * self.heads + head,
+            "texts": list(self.texts),
+            "searching": self.searching,
+            "spriteSide": 0 if self.sprites is None else self.sprites.shape[1],
+            "picked": -1 if self.picked is None else self.picked,
+            "lineCounts": [len(ranked)],
         }
-
-    def _checked_points(self) -> NDArray[Any]:
-        """The points, (layer * head, 2 token, 2); ValueError if heads or labels do not match."""
-        points = self.points[None].astype(np.float64) if self.points.ndim == 2 else self.points
-        expected = (len(self.layer_labels) * self.heads, 2 * len(self.labels), 2)
-        if points.shape != expected:
-            raise ValueError(f"points have shape {points.shape}; expected {expected}")
-        return points
+        return self.pack(
+            settings,
+            self.tones,
+            places=places,
+            unplaced=(frames[:, 2] < 0).astype(np.uint8),
+            lines=np.pad(ranked, ((0, 0), (0, 1))),
+            positions=np.asarray(self.positions, dtype=np.uint16),
+            sentence=np.asarray(self.sentence, dtype=np.uint16),
+            matches=np.asarray(self.matches, dtype=np.uint8),
+            sprites=self.sprites,
+            patched=None if self.patched is None else self.patched.astype(np.uint8),
+        )
 
 
 def quantise_points(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
@@ -308,8 +273,7 @@ def restore_points(steps: NDArray[np.uint16], frames: NDArray[np.float32]) -> ND
     return points
 
 
-@dataclass(frozen=True)
-class Arrow:
+class Arrow(NamedTuple):
     """One arrow of every plane: its label, its colour, and its name on hover."""
 
     label: str
@@ -354,9 +318,7 @@ def show_planes(
         "titles": list(titles),
         "captions": list(notes),
         "count": count,
-        "labels": [arrow.label for arrow in arrows],
-        "names": [arrow.name for arrow in arrows],
-        "colours": [arrow.colour for arrow in arrows],
+        "arrows": [arrow._asdict() for arrow in arrows],
         "held": list(held),
         "rightAngle": right_angle,
         "legend": legend,
@@ -366,38 +328,23 @@ def show_planes(
     _points(key=key, data=pack(settings, places=coordinates), on_pick_change=take_pick)
 
 
-def show_clouds(
-    clouds: Clouds, *, key: str, pinned: str | None, on_pin: Callable[[str | None], None]
-) -> None:
-    """Draw the panels; hovering never asks the server.
-
-    Parameters
-    ----------
-    pinned : the only point whose lines are shown, "q" or "k" and its position from 1.
-    on_pin : called when a point is clicked, with the new pin (an unchecked name) or None.
-    """
-
-    def take_pin() -> None:
-        point = reported(key, "pin").get("point")
-        on_pin(point if isinstance(point, str) else None)
-
-    _points(key=key, data=clouds.packed(pinned), on_pin_change=take_pin)
-
-
-def show_cloud(
-    cloud: AtlasCloud,
+def show_points(
+    cloud: Clouds | AtlasCloud,
     *,
     key: str,
     on_open: Callable[[int, int], None] | None = None,
     on_pick: Callable[[int | None], None] | None = None,
+    on_pin: Callable[[str | None], None] | None = None,
 ) -> None:
-    """Draw the cloud; pointing, moving and zooming never ask the server.
+    """Draw queries and keys; pointing, moving and zooming never ask the server.
 
     Parameters
     ----------
     on_open : called with the numbers of layer and head each time a head is opened.
     on_pick : called with a token when one of its points is clicked, with None when it is released.
+    on_pin : called with the new pin (an unchecked name) when a point is clicked, or None.
     """
+    count = len(cloud.labels)  # so that the callbacks do not hold on to the cloud
 
     def opened() -> None:
         head = reported(key, "open")
@@ -406,11 +353,21 @@ def show_cloud(
             on_open(layer, number)
 
     def picked() -> None:
-        token = reported(key, "pick").get("token")
         if on_pick is not None:
-            on_pick(as_index(token, len(cloud.labels)))
+            on_pick(as_index(reported(key, "pick").get("token"), count))
 
-    _points(key=key, data=cloud.packed(), on_open_change=opened, on_pick_change=picked)
+    def pinned() -> None:
+        point = reported(key, "pin").get("point")
+        if on_pin is not None:
+            on_pin(point if isinstance(point, str) else None)
+
+    _points(
+        key=key,
+        data=cloud.packed(),
+        on_open_change=opened,
+        on_pick_change=picked,
+        on_pin_change=pinned,
+    )
 
 
 def points_page(

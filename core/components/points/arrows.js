@@ -2,14 +2,14 @@
 
 import { clamp, strokeLine } from "../shared/dom.js"
 import { makeRoom, paintLabels, placeLabels, writeText } from "./labels.js"
-import { PanelsView } from "./panels.js"
-import { nearestItem, squareAround } from "./placing.js"
+import { Panels, fitting } from "./panels.js"
 import { legendEntry, legendMark } from "./shades.js"
+import { nearestItem, squareAround } from "./viewport.js"
 
 /** @import { Pen } from "../shared/dom.js" */
 /** @import { Hover, Panel, Panelled } from "./panels.js" */
-/** @import { Placement } from "./placing.js" */
-/** @typedef {Panelled & {places: Float32Array, labels: string[], names: string[], colours: string[], held: number[], rightAngle: boolean, legend: boolean, canPick: boolean}} Data */
+/** @import { Placement } from "./viewport.js" */
+/** @typedef {Panelled & {places: Float32Array, arrows: {label: string, colour: string, name: string}[], held: number[], rightAngle: boolean, legend: boolean, canPick: boolean}} Data */
 
 const TILE = { minWidth: 210, maxWidth: 420, height: 212, share: 0.65, gap: 12 } // pixels, without the title; share of the width that is the height at least
 const LARGE = 470 // pixels: the height of a single plane
@@ -22,14 +22,14 @@ const MANY = 24 // with more arrows, a tile has no room to name all
 const NAMED = 12 // of many: the longest, which are labelled if there is room
 const SQUARE = 8 // pixels: the side of the right angle's mark, and the shortest dashed line that has one, times 1.5
 
-/** @extends {PanelsView<Data>} */
-export class Arrows extends PanelsView {
+/** @extends {Panels<Data>} */
+export class Arrows extends Panels {
   margin = { x: 46, y: 20 } // room for labels beyond the longest arrow
   reach = { mouse: 5.5, touch: 11 }
 
   /** @param {Data} data */
   update(data) {
-    const isSame = String(this.data?.labels) === String(data.labels)
+    const isSame = JSON.stringify(this.data?.arrows) === JSON.stringify(data.arrows)
     // The origin is in the middle.
     const places = [1, -1].flatMap((sign) => Array.from(data.places, (value) => sign * value))
     const plane = squareAround(places, Array(places.length / 2).keys())
@@ -41,8 +41,8 @@ export class Arrows extends PanelsView {
   sizePanels() {
     // As many columns as fit, in two rows at least; then as few as keep the number of rows: no ragged last row.
     const count = this.data.titles.length
-    const fitting = this.fitting(this.width, TILE.minWidth, TILE.gap)
-    const rows = Math.max(Math.ceil(count / fitting), count > 4 ? 2 : 1)
+    const most = fitting(this.width, TILE.minWidth, TILE.gap)
+    const rows = Math.max(Math.ceil(count / most), count > 4 ? 2 : 1)
     const columns = Math.ceil(count / rows)
     const room = Math.floor((this.width - TILE.gap * (columns - 1)) / columns) - 2
     if (count === 1) return { columns, width: this.width - 2, height: LARGE }
@@ -51,21 +51,21 @@ export class Arrows extends PanelsView {
   }
 
   /** @param {number} index */
-  labelOf(index) {
+  describe(index) {
     const keys = `arrow keys read them${this.data.canPick ? ", Enter holds one" : ""}`
     return `${this.data.titles[index]}: ${this.data.count} arrows; ${keys}`
   }
 
   style() {
-    const { legend, names, colours } = this.data
-    const entries = names.map((name, i) => legendEntry([legendMark("dash", colours[i])], name))
+    const { legend, arrows } = this.data
+    const entries = arrows.map(({ name, colour }) =>
+      legendEntry([legendMark("dash", colour)], name),
+    )
     this.legend.replaceChildren(...(legend ? entries : []))
   }
 
-  /** The arrow whose shaft is nearest. @param {Panel} panel @param {number} tile @param {number} x @param {number} y @param {number} reach */
-  nearest(panel, tile, x, y, reach) {
-    const place = this.placed(panel, tile)
-    if (!place) return -1
+  /** The arrow whose shaft is nearest. @param {Placement} place @param {number} x @param {number} y @param {number} reach */
+  nearest(place, x, y, reach) {
     /** @type {(item: number) => number} */
     const along = (item) => {
       const [across, down] = [place.xOf(item) - place.x, place.yOf(item) - place.y]
@@ -90,11 +90,11 @@ export class Arrows extends PanelsView {
 
   /** The name of an arrow, and where it ends. @param {Hover} hover */
   noteOf({ tile, item }) {
-    const { names, titles, places, count } = this.data
+    const { arrows, titles, places, count } = this.data
     if (item < 0) return null
     const start = 2 * (tile * count + item)
     const ends = [0, 1].map((axis) => places[start + axis].toFixed(3))
-    return { title: `${names[item]} · ${titles[tile]}`, lines: [[`(${ends.join(", ")})`]] }
+    return { title: `${arrows[item].name} · ${titles[tile]}`, lines: [[`(${ends.join(", ")})`]] }
   }
 
   say() {
@@ -103,28 +103,18 @@ export class Arrows extends PanelsView {
     this.reading.textContent = note ? `${note.title}: ${note.lines[0][0]}${isHeld}` : ""
   }
 
-  /** @param {Hover | null} hover @param {MouseEvent} event */
-  press(hover, event) {
-    const adds = event.shiftKey || event.ctrlKey || event.metaKey
-    if (hover && hover.item >= 0) this.pick(hover.item, adds)
-  }
-
-  pressEnter() {
-    if (this.hover) this.pick(this.hover.item)
-  }
-
   release() {
     this.point(null)
     if (this.data.canPick) this.sendReport("pick", { arrows: [] })
   }
 
-  /** Hold an arrow, add it to the held ones, or release it. @param {number} index @param {boolean} [adds] */
-  pick(index, adds = false) {
+  /** Hold an arrow, add it to the held ones, or release it. @param {Hover | null} hover @param {boolean} [adds] */
+  press(hover, adds = false) {
     const { held, canPick } = this.data
-    if (!canPick) return
-    const others = held.filter((each) => each !== index)
+    if (!canPick || !hover || hover.item < 0) return
+    const others = held.filter((each) => each !== hover.item)
     const isHeld = others.length < held.length && (adds || held.length === 1)
-    this.sendReport("pick", { arrows: isHeld ? others : [...(adds ? others : []), index] })
+    this.sendReport("pick", { arrows: isHeld ? others : [...(adds ? others : []), hover.item] })
   }
 
   /** The arrows that may have a label, most important first: the held ones, then the longest. @param {Placement} place */
@@ -135,9 +125,9 @@ export class Arrows extends PanelsView {
 
   /** Labels beside the tips, the longest arrows first; one that would overlap another is left out. @param {Panel} panel */
   placeTexts(panel) {
-    const { labels, colours, count } = this.data
+    const { arrows, count } = this.data
     const { width, height } = panel.grid.box
-    const place = /** @type {Placement} */ (this.placed(panel, panel.index))
+    const place = this.placed(panel, panel.index)
     const room = makeRoom(width, height)
     if (count > MANY)
       room.take(width - COUNT.width, height - COUNT.height, COUNT.width, COUNT.height)
@@ -146,8 +136,8 @@ export class Arrows extends PanelsView {
       x: place.xOf(item),
       y: place.yOf(item),
       radius: 0,
-      text: labels[item],
-      colour: colours[item],
+      text: arrows[item].label,
+      colour: arrows[item].colour,
       spots: spotsBeside(place.xOf(item) - place.x, place.yOf(item) - place.y, count <= FEW),
     }))
     panel.labels = placeLabels(room, wanted, count, panel.pen, this.theme)
@@ -157,7 +147,7 @@ export class Arrows extends PanelsView {
   drawPicture(pen, panel) {
     const { data, theme, highlighted, hover } = this
     const { width, height } = panel.grid.box
-    const place = /** @type {Placement} */ (this.placed(panel, panel.index))
+    const place = this.placed(panel, panel.index)
     const named = this.namedIn(place)
     Object.assign(pen, { strokeStyle: theme.edge, lineWidth: 1, globalAlpha: 1 })
     strokeLine(pen, 0, place.y, width, place.y)
@@ -169,7 +159,7 @@ export class Arrows extends PanelsView {
     for (const item of [...this.items].sort((a, b) => rank(a) - rank(b))) {
       const isQuiet = !named.has(item) && !(isHighlighted(item) && highlighted.length)
       const isReached = hover?.item === item && hover.panel === panel
-      const colour = isHighlighted(item) ? data.colours[item] : theme.edge
+      const colour = isHighlighted(item) ? data.arrows[item].colour : theme.edge
       const lineWidth = isReached ? WIDTH.reached : isQuiet ? WIDTH.quiet : WIDTH.plain
       Object.assign(pen, { strokeStyle: colour, fillStyle: colour, lineWidth })
       pen.globalAlpha = isQuiet ? QUIET : 1
@@ -241,19 +231,21 @@ function drawFoot(pen, { x, y, xOf, yOf }, ink) {
   strokeLine(pen, x + a[0], y + a[1], x + foot[0], y + foot[1])
   pen.setLineDash([])
   if (length > 1e-9 && height >= 1.5 * SQUARE) {
-    const side = (foot[0] * b[0] + foot[1] * b[1] > 0 ? -SQUARE : SQUARE) / length
-    const right = up.map((each) => (SQUARE * each) / height)
-    const along = b.map((each) => each * side)
+    const back = (foot[0] * b[0] + foot[1] * b[1] > 0 ? -SQUARE : SQUARE) / length
+    pen.save()
+    pen.transform(
+      back * b[0],
+      back * b[1],
+      (SQUARE * up[0]) / height,
+      (SQUARE * up[1]) / height,
+      x + foot[0],
+      y + foot[1],
+    )
     pen.beginPath()
-    for (const [alongs, ups] of [
-      [1, 0],
-      [1, 1],
-      [0, 1],
-    ])
-      pen.lineTo(
-        x + foot[0] + alongs * along[0] + ups * right[0],
-        y + foot[1] + alongs * along[1] + ups * right[1],
-      )
+    pen.moveTo(1, 0)
+    pen.lineTo(1, 1)
+    pen.lineTo(0, 1)
+    pen.restore()
     pen.stroke()
   }
   pen.globalAlpha = 1

@@ -6,19 +6,16 @@ import { photoOf } from "../shared/photo.js"
 import { ImageMap } from "./image_map.js"
 import { makeRoom, outlineText, paintLabels, placeLabels } from "./labels.js"
 import { LOOKS, drawLines, endsOf, linesOf, readLines } from "./lines.js"
-import { squareAround } from "./placing.js"
-import { PointPanels, completed } from "./point_panels.js"
+import { PointPanels, completed, fitting } from "./panels.js"
 import { legendEntries, legendEntry, legendMark } from "./shades.js"
-import { shortened } from "./texts.js"
+import { squareAround } from "./viewport.js"
 
 /** @import { Pen } from "../shared/dom.js" */
 /** @import { Grid as PatchGrid } from "../shared/photo.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { Focus } from "./image_map.js" */
 /** @import { Line } from "./lines.js" */
-/** @import { Hover, Panel } from "./panels.js" */
-/** @import { Placement } from "./placing.js" */
-/** @import { Derived, Group, Sent } from "./point_panels.js" */
+/** @import { Derived, Group, Hover, Panel, Sent } from "./panels.js" */
 /**
  * @typedef {Sent & Derived & {axes: string[][], groups: number[], heads: string[], columns: number, sources: number[], targets: number[], shown: number[],
  *   pinned: string | null, grid: PatchGrid | null, pixels: Uint8Array, partners: Float32Array}} Data
@@ -39,6 +36,7 @@ const READING = "Point at a dot for its lines, press to pin them."
 /** @extends {PointPanels<Data>} */
 export class Clouds extends PointPanels {
   margin = { x: 40, y: 24 }
+  isRestyledByHover = true
   pinned = -1 // a point: queries first
 
   /** @param {Component} component */
@@ -81,7 +79,7 @@ export class Clouds extends PointPanels {
     const photo = data.grid && photoOf(data.pixels, data.grid)
     this.map.layOut(photo, data.grid, theme, Math.min(map, this.width - 2))
     const room = isBeside ? this.width - map - gap - 2 : this.width
-    const columns = Math.min(data.columns, this.fitting(room, minWidth, gap), count)
+    const columns = Math.min(data.columns, fitting(room, minWidth, gap), count)
     const width = Math.min(maxWidth, Math.floor((room - gap * (columns - 1)) / columns) - 2)
     const inWindow = Math.max(HEIGHT.least, HEIGHT.window * windowFor(this.root).height)
     const height = Math.round(Math.min(width * (columns === 1 ? 0.8 : 0.92), inWindow, HEIGHT.max))
@@ -89,7 +87,7 @@ export class Clouds extends PointPanels {
   }
 
   /** @param {number} index */
-  labelOf(index) {
+  describe(index) {
     const { titles, shown, queries } = this.data
     const own = shown.filter((point) => point < queries).length
     return `${titles[index]}: ${own} queries and ${shown.length - own} keys; arrow keys step from point to point, Enter pins one, Escape unpins`
@@ -119,10 +117,6 @@ export class Clouds extends PointPanels {
         .map(([, mark, colour, text]) => legendEntry([legendMark(mark, colour)], text)),
     )
     this.say()
-  }
-
-  get isRestyledByHover() {
-    return true
   }
 
   get focus() {
@@ -161,21 +155,9 @@ export class Clouds extends PointPanels {
     return { partner: point >= queries ? partner : partner + queries, weight }
   }
 
-  /** @param {Hover | null} hover */
+  /** Pin a point; again, or none: release it. @param {Hover | null} hover */
   press(hover) {
-    this.pin(hover ? hover.item : -1)
-  }
-
-  pressEnter() {
-    this.pin(this.hover ? this.hover.item : -1)
-  }
-
-  release() {
-    this.pin(-1)
-  }
-
-  /** Pin a point; again, or -1: release it. @param {number} point */
-  pin(point) {
+    const point = hover ? hover.item : -1
     const pinned = point === this.pinned ? -1 : point
     const { queries } = this.data
     const name = pinned < queries ? `q${pinned + 1}` : `k${pinned - queries + 1}`
@@ -238,28 +220,23 @@ export class Clouds extends PointPanels {
 
   /** @param {Panel} panel @returns {Group[]} */
   groupsOf(panel) {
-    const { ratio, focus, rings, data } = this
+    const { ratio, focus, rings, data, pictures } = this
     const highlighted = this.highlightedIn(panel)
     const red = redEnds(this.linesIn(panel))
-    const plain = { radius: this.radiusOf(panel, -1) * ratio, rim: Math.round(RIM.plain * ratio) }
-    if (this.pictures) Object.assign(plain, { radius: RADIUS.few * ratio })
+    const radius = (pictures ? RADIUS.few : this.radiusOf(panel, -1)) * ratio
+    const plain = { radius, rim: Math.round(RIM.plain * ratio) }
     const frame = data.colouring === "type" ? PATCH.frame.type : PATCH.frame.tone
     /** @type {(point: number) => {half: number, frame: number}} */
     const patch = (point) => ({ half: this.radiusOf(panel, point) * ratio, frame: frame * ratio })
-    const inFocus = { ...plain, points: focus < 0 ? [] : [focus], patch: patch(focus) }
-    const chosen = { ...plain, rim: Math.round(RIM.chosen * ratio), ring: rings.ink }
-    /** @type {(isWanted: (point: number) => boolean) => number[]} */
-    const shown = (isWanted) => data.shown.filter(isWanted)
+    const ringed = { radius, rim: Math.round(RIM.chosen * ratio), ring: rings.ink }
+    const shown = data.shown.filter((point) => highlighted.has(point))
+    const chosen = shown.filter((point) => this.isChosen(point))
     return [
-      { ...plain, points: shown((each) => !highlighted.has(each)), isFaded: true },
-      { ...plain, points: shown((each) => highlighted.has(each)), patch: patch(-1) },
-      { ...chosen, points: shown((each) => highlighted.has(each) && this.isChosen(each)) },
-      {
-        ...chosen,
-        points: shown((each) => highlighted.has(each) && this.isChosen(each) && red.has(each)),
-        ring: rings.alert,
-      },
-      ...(this.pictures ? [inFocus] : []),
+      { ...plain, points: data.shown.filter((each) => !highlighted.has(each)), isFaded: true },
+      { ...plain, points: shown, patch: patch(-1) },
+      { ...ringed, points: chosen },
+      { ...ringed, points: chosen.filter((point) => red.has(point)), ring: rings.alert },
+      { ...plain, points: pictures && focus >= 0 ? [focus] : [], patch: patch(focus) },
     ]
   }
 
@@ -267,7 +244,7 @@ export class Clouds extends PointPanels {
   placeTexts(panel) {
     const { data, theme, pictures, focus } = this
     const { width, height } = panel.grid.box
-    const place = /** @type {Placement} */ (this.placed(panel, panel.index))
+    const place = this.placed(panel, panel.index)
     const strength = new Float32Array(data.count)
     for (const { from, to, weight, isChosen } of this.linesIn(panel))
       for (const point of [from, to])
@@ -278,19 +255,18 @@ export class Clouds extends PointPanels {
       .sort((a, b) => strength[b] - strength[a] || a - b)
     const room = makeRoom(width, height - AXES.height)
     const labels = named.map((item) => {
-      const [x, y, radius] = [place.xOf(item), place.yOf(item), this.radiusOf(panel, item)]
-      room.take(x - radius, y - radius, 2 * radius, 2 * radius)
-      const kind = item < data.queries ? theme.query : theme.key
-      const colour = red.has(item) ? theme.alert : this.isChosen(item) ? theme.ink : kind
-      return { x, y, radius, text: shortened(data.names[item]), colour }
+      const own = this.isChosen(item) ? theme.ink : undefined
+      const colour = red.has(item) ? theme.alert : own
+      return this.textFor(place, item, this.radiusOf(panel, item), colour)
     })
+    for (const { x, y, radius } of labels) room.take(x - radius, y - radius, 2 * radius, 2 * radius)
     panel.labels = placeLabels(room, labels, MAX_LABELS, panel.pen, theme)
   }
 
   /** @param {Pen} pen @param {Panel} panel */
   drawPicture(pen, panel) {
     const { theme, focus, data } = this
-    const place = /** @type {Placement} */ (this.placed(panel, panel.index))
+    const place = this.placed(panel, panel.index)
     const lines = linesOf(this.linesIn(panel), focus)
     panel.figure.dataset.lines = String(lines.length)
     drawLines(pen, place, lines, theme, focus)

@@ -1,6 +1,4 @@
-// Texts beside points, without overlaps: first come, first served.
-
-import { clamp } from "../shared/dom.js"
+// Texts beside points, without overlaps: first come, first served; a token in its sentence.
 
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { Pen } from "../shared/dom.js" */
@@ -11,8 +9,9 @@ import { clamp } from "../shared/dom.js"
  */
 
 const HEIGHT = 14 // pixels of a text
-const CELL = 2 // pixels of a side of what is taken or free
 const GAP = 2 // pixels between a point and its text
+const MAX_LETTERS = 18 // of a label
+const REACH = 42 // letters of a sentence on either side of a token
 // Where a text may be, best first: directions to the right and down from the point, and, if given, pixels away from it.
 const SPOTS = [
   [0, -1],
@@ -25,28 +24,21 @@ const SPOTS = [
   [-1, 1],
 ]
 
-/** A picture divided into small cells, each taken or free. @param {number} pictureWidth @param {number} pictureHeight */
-export function makeRoom(pictureWidth, pictureHeight) {
-  const [across, down] = [pictureWidth, pictureHeight].map((side) => Math.ceil(side / CELL) + 1)
-  const cells = new Uint8Array(across * down)
-  /** The cells of a box, row by row. @param {number} x @param {number} y @param {number} width @param {number} height */
-  const rowsOf = (x, y, width, height) => {
-    /** @type {(place: number, count: number) => number} */
-    const cellAt = (place, count) => clamp(Math.floor(place / CELL), 0, count - 1)
-    const [left, right] = [cellAt(x, across), cellAt(x + width, across) + 1]
-    const [top, bottom] = [cellAt(y, down), cellAt(y + height, down) + 1]
-    return Array.from({ length: bottom - top }, (_, i) =>
-      cells.subarray((top + i) * across + left, (top + i) * across + right),
-    )
-  }
+/** What is taken of a picture. @param {number} width @param {number} height */
+export function makeRoom(width, height) {
+  /** @type {number[][]} */
+  const taken = [] // left, top, right, bottom
   return {
-    /** Whether a box is in the picture and free. @param {number} x @param {number} y @param {number} width @param {number} height */
-    fits: (x, y, width, height) =>
-      Math.min(x, y, pictureWidth - x - width, pictureHeight - y - height) >= 1 &&
-      rowsOf(x, y, width, height).every((row) => !row.includes(1)),
-    /** @param {number} x @param {number} y @param {number} width @param {number} height */
-    take(x, y, width, height) {
-      for (const row of rowsOf(x, y, width, height)) row.fill(1)
+    /** Whether a box is in the picture and free. @param {number} x @param {number} y @param {number} across @param {number} down */
+    fits: (x, y, across, down) =>
+      Math.min(x, y, width - x - across, height - y - down) >= 1 &&
+      !taken.some(
+        ([left, top, right, bottom]) =>
+          x < right && left < x + across && y < bottom && top < y + down,
+      ),
+    /** @param {number} x @param {number} y @param {number} across @param {number} down */
+    take(x, y, across, down) {
+      taken.push([x, y, x + across, y + down])
     },
   }
 }
@@ -101,4 +93,49 @@ export function paintLabels(pen, labels, theme, opacity = 1) {
   for (const { left, top, text, colour } of labels)
     outlineText(pen, text, left + 1, top + HEIGHT / 2, theme.paper, colour)
   pen.globalAlpha = 1
+}
+
+/** @param {string} text */
+export function shortened(text) {
+  const letters = [...text]
+  return letters.length > MAX_LETTERS ? `${letters.slice(0, MAX_LETTERS - 1).join("")}…` : text
+}
+
+/** The letters of a token as a sentence has them, in lower case. @param {string} label */
+function bare(label) {
+  return label
+    .replace(/^##|^[ĠĊ▁]+/, "")
+    .trim()
+    .toLowerCase()
+}
+
+/** Lower case, unless that changes the length. @param {string} text */
+function lowered(text) {
+  return text.toLowerCase().length === text.length ? text.toLowerCase() : text
+}
+
+/** Where a token starts: where its letters come after about `position` words; -1 if nowhere. @param {string} text @param {string} label @param {number} position */
+export function startNear(text, label, position) {
+  const [lower, wanted] = [lowered(text), bare(label)]
+  let [error, nearest] = [Infinity, -1]
+  for (
+    let start = wanted ? lower.indexOf(wanted) : -1;
+    start >= 0;
+    start = lower.indexOf(wanted, start + 1)
+  ) {
+    const words = text.slice(0, start).match(/[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu)?.length ?? 0
+    if (Math.abs(words - position) < error) [error, nearest] = [Math.abs(words - position), start]
+  }
+  return nearest
+}
+
+/** The words around a token, which is put in brackets; the beginning of the text if it was not found (start -1). @param {string} text @param {string} label @param {number} start */
+export function inContext(text, label, start) {
+  const [first, end] = start < 0 ? [0, 0] : [start, start + bare(label).length]
+  const from = Math.max(0, first - REACH)
+  const left = from && from + Math.max(0, text.slice(from, first).indexOf(" ")) // whole words, if there are any
+  const space = text.lastIndexOf(" ", end + REACH)
+  const right = end + REACH < text.length && space > end ? space : end + REACH
+  const token = start < 0 ? "" : `[${text.slice(first, end)}]`
+  return `${left ? "…" : ""}${text.slice(left, first)}${token}${text.slice(end, right)}${right < text.length ? " …" : ""}`
 }

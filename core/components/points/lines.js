@@ -1,10 +1,10 @@
-// Lines from queries to keys: how they look, which of them a point has, and words about them.
+// Lines from queries to keys: how they look, which of them a point has, and words about them; what else highlights points.
 
 import { strokeLine } from "../shared/dom.js"
 
 /** @import { Pen } from "../shared/dom.js" */
 /** @import { Theme } from "../shared/scales.js" */
-/** @import { Placement } from "./placing.js" */
+/** @import { Placement } from "./viewport.js" */
 /**
  * @typedef {{from: number, to: number, weight: number, isChosen: boolean, look: Look}} Line between two points; chosen from a source to a target
  * @typedef {(typeof LOOKS)[keyof typeof LOOKS]} Look
@@ -73,4 +73,49 @@ export function drawLines(pen, { xOf, yOf }, lines, theme, focus) {
   }
   pen.setLineDash([])
   Object.assign(pen, { globalAlpha: 1, lineCap: "butt" })
+}
+
+export const MARK = { none: 0, faded: 1, match: 2, sentence: 3, picked: 4 } // by importance
+
+/** The mark of each point, queries first, and how many tokens a search found. @param {{queries: number, sentence: ArrayLike<number>, searching: boolean, matches: ArrayLike<number>}} data @param {number} [picked] token */
+export function markPoints({ queries, sentence, searching, matches }, picked = -1) {
+  const own = picked >= 0 ? sentence[picked] : -1
+  const of = Uint8Array.from({ length: 2 * queries }, (_, i) => {
+    const token = i % queries
+    if (token === picked) return MARK.picked
+    if (sentence[token] === own) return MARK.sentence
+    if (searching) return matches[token] ? MARK.match : MARK.faded
+    return own >= 0 ? MARK.faded : MARK.none
+  })
+  const found = searching ? Array.from(matches).reduce((sum, each) => sum + each, 0) : 0
+  return { of, found, apart: of.filter((mark) => mark === MARK.match).length }
+}
+
+/** Every number below `count` once, in an arbitrary but fixed order. @param {number} count */
+export function shuffled(count) {
+  /** @type {(value: number) => number} */
+  const hash = (value) => Math.imul(value ^ (value >>> 7), 0x9e3779b1) >>> 0
+  return Uint32Array.from({ length: count }, (_, i) => i).sort((a, b) => hash(a) - hash(b))
+}
+
+/** The lines of the picked sentence, or only those of a point in it. @param {{sentence: ArrayLike<number>, queries: number}} data @param {Line[]} lines @param {number} picked @param {number} hovered */
+export function linesShown({ sentence, queries }, lines, picked, hovered) {
+  if (picked < 0) return []
+  const own = lines.filter(({ from }) => sentence[from] === sentence[picked])
+  const isInIt = hovered >= 0 && sentence[hovered % queries] === sentence[picked]
+  return isInIt ? linesOf(own, hovered) : own
+}
+
+/** Points (queries, then keys) that have not faded, by mark, then from the rarest label to the commonest; ties in the order of `order`. @param {string[]} labels @param {Uint32Array} order @param {Uint8Array} marks */
+export function labelledFirst(labels, order, marks) {
+  /** @type {Record<string, number>} */
+  const counts = Object.create(null)
+  for (const label of labels) counts[label] = (counts[label] ?? 0) + 1
+  return [...order]
+    .filter((point) => marks[point] !== MARK.faded)
+    .sort(
+      (a, b) =>
+        marks[b] - marks[a] ||
+        counts[labels[a % labels.length]] - counts[labels[b % labels.length]],
+    )
 }

@@ -1,34 +1,75 @@
 // Panels side by side, each a picture on one canvas: a tile of points or arrows, or many tiles. What all of them share
-// is here: their size, the window that is moved and enlarged, what is pointed at or reached by keys, and words about it.
+// is here: their size, the window that is moved and enlarged, what is pointed at or reached by keys, how points are painted.
 
-import { setAttrs, el, makeTip, placeOf, ratioOf, sizeCanvas, zoomOf } from "../shared/dom.js"
+import {
+  setAttrs,
+  el,
+  makeTip,
+  newCanvas,
+  placeOf,
+  ratioOf,
+  sizeCanvas,
+  zoomOf,
+} from "../shared/dom.js"
 import { ARROWS } from "../shared/focus.js"
-import { readTheme } from "../shared/scales.js"
+import { parseColour, readTheme } from "../shared/scales.js"
 import { View } from "../shared/view.js"
 import { listenGestures } from "./gestures.js"
-import { nearestItem, placeTile } from "./placing.js"
-import { freeGrid, resizedView, tileAt, wholeView } from "./viewport.js"
+import { makeRaster, mixed, packedColour } from "./raster.js"
+import { shortened } from "./labels.js"
+import {
+  freeGrid,
+  nearestItem,
+  placeTile,
+  resizedView,
+  tileAt,
+  tilesInView,
+  wholeView,
+} from "./viewport.js"
 
 /** @import { Pen } from "../shared/dom.js" */
-/** @import { Theme } from "../shared/scales.js" */
+/** @import { Rgb, Theme } from "../shared/scales.js" */
 /** @import { Component } from "../shared/view.js" */
-/** @import { Placed } from "./labels.js" */
-/** @import { Placement, Square } from "./placing.js" */
-/** @import { Grid } from "./viewport.js" */
+/** @import { Label, Placed } from "./labels.js" */
+/** @import { Line } from "./lines.js" */
+/** @import { Coloured } from "./shades.js" */
+/** @import { Grid, Placement, Square, View as Window } from "./viewport.js" */
 /**
- * @typedef {{titles: string[], captions?: string[], notes?: string[][], places: Float32Array | Uint16Array, count: number}} Panelled
- * places: x and y of `count` points per tile; captions: beside titles; notes: below a panel
- * @typedef {Square & {wide: number, high: number}} Plane the part of a plane that has points
+ * @typedef {{titles: string[], captions?: string[], notes?: string[][], places: Float32Array | Uint16Array, count: number, unplaced?: Uint8Array}} Panelled
+ * places: x and y of `count` points per tile; captions: beside titles; notes: below a panel; unplaced: tiles that have no points yet
+ * @typedef {Panelled & Coloured & {labels: string[], keyLabels?: string[] | null, tones: Uint8Array | Uint16Array,
+ *   lines: Float32Array, lineCounts: number[]}} Sent labels: of tokens; tones: of all tiles or of each, 0 for none
+ * @typedef {{names: string[], queries: number, tints: Uint16Array}} Derived names: of points, queries first; tints: number of each one's colour
+ * @typedef {Square & {wide?: number, high?: number}} Plane the part of a plane that has points, and the shares of its side that they take
  * @typedef {{index: number, figure: HTMLElement, title: HTMLElement, caption: HTMLElement, canvas: HTMLCanvasElement,
  *   notes: HTMLElement, grid: Grid, view: any, pen: Pen, labels: Placed[]}} Panel `index`: of its first tile
- * @typedef {{panel: Panel, tile: number, item: number}} Hover a point or an arrow of a tile; -1 if none is near
+ * @typedef {{panel: Panel, tile: number, item: number, isByKeys?: boolean}} Hover a point or an arrow of a tile; -1 if none is near
  * @typedef {{title: string, lines: (string | null)[][]}} Note
+ * @typedef {{pixels: Uint8Array, stride: number, side: number, patchOf: (point: number) => number, startOf: (patch: number) => number}} Pictures of
+ * patches: which one a point stands for, -1 for none, and where its pixels begin
+ * @typedef {{points: Iterable<number>, radius: number, rim: number, ring?: number, isFaded?: boolean, patch?: {half: number, frame: number}}} Group of
+ * points that look alike, in the canvas' pixels: a rim of the paper's colour, or a ring; patches as themselves
  */
 
 const MAX_RATIO = 2 // device pixels per CSS pixel: more cost time and show nothing
 
+/** What is sent, and what is computed from it once. @template {Sent} Data @param {Data} sent @returns {Data & Derived} */
+export function completed(sent) {
+  const { labels, keyLabels, shades, tones } = sent
+  const names = [...labels, ...(keyLabels ?? labels)]
+  const [queries, count] = [labels.length, names.length]
+  const size = 1 + (shades.light?.[0].length ?? 0)
+  const tints = Uint16Array.from(tones, (tone, i) => tone + (i % count < queries ? 0 : size))
+  return { ...sent, names, queries, count, tints }
+}
+
+/** As many columns as fit. @param {number} room @param {number} minWidth @param {number} gap */
+export function fitting(room, minWidth, gap) {
+  return Math.max(1, Math.floor((room + gap) / (minWidth + gap)))
+}
+
 /** @template {Panelled} Data */
-export class PanelsView extends View {
+export class Panels extends View {
   /** @type {Data} */ data
   /** @type {Theme} */ theme
   /** @type {Panel[]} */ panels = []
@@ -37,7 +78,8 @@ export class PanelsView extends View {
   /** @type {Plane[]} */ planes = [] // what each tile shows
   margin = { x: 0, y: 0 } // pixels around it
   isStale = false // points or labels have moved or changed
-  reach = { mouse: 14, touch: 22 } // pixels from an item to the pointer
+  isRestyledByHover = false // whether they change while one is pointed at
+  reach = { mouse: 12, touch: 22 } // pixels from an item to the pointer
 
   /** @param {Component} component */
   constructor(component) {
@@ -73,7 +115,7 @@ export class PanelsView extends View {
       panel.title.textContent = title
       panel.caption.textContent = captions[index] ?? ""
       panel.notes.replaceChildren(...(notes[index] ?? []).map((note) => el(null, "div", "", note)))
-      setAttrs(panel.canvas, { "aria-label": this.labelOf(index) })
+      setAttrs(panel.canvas, { "aria-label": this.describe(index) })
       const before = panel.grid
       panel.grid = this.makeGrid(index, width, height)
       panel.view = panel.view
@@ -90,11 +132,6 @@ export class PanelsView extends View {
     return { columns: 1, width: this.width, height: this.width }
   }
 
-  /** As many columns as fit. @param {number} room @param {number} minWidth @param {number} gap */
-  fitting(room, minWidth, gap) {
-    return Math.max(1, Math.floor((room + gap) / (minWidth + gap)))
-  }
-
   /** @param {number} index @param {number} width @param {number} height */
   makeGrid(index, width, height) {
     return freeGrid(this.planes[index], { width, height }, this.margin)
@@ -106,7 +143,7 @@ export class PanelsView extends View {
   }
 
   /** The description of a picture for screen readers. @abstract @param {number} _index @returns {string} */
-  labelOf(_index) {
+  describe(_index) {
     return ""
   }
 
@@ -126,43 +163,29 @@ export class PanelsView extends View {
       const { ctrlKey, metaKey, altKey, key } = event
       if (!ctrlKey && !metaKey && !altKey && this.pressKey(panel, key)) event.preventDefault()
     }
-    listenGestures(canvas, {
-      zoom: (factor, x, y) => this.zoom(panel, factor, x, y),
-      pan: (dx, dy) => this.pan(panel, dx, dy),
-      press: (event) => this.press(this.hoverAt(panel, event), event),
-      point: (event) => this.point(event && this.hoverAt(panel, event), event),
-      mayWheel: (event) => this.mayWheel(panel, event),
-    })
+    listenGestures(this, panel)
     return panel
   }
 
-  /** Views that move and enlarge their window do so here. @param {Panel} _panel @param {number} _factor @param {number} _x @param {number} _y */
-  zoom(_panel, _factor, _x, _y) {}
-
-  /** @param {Panel} _panel @param {number} _dx @param {number} _dy */
-  pan(_panel, _dx, _dy) {}
+  /** Views whose window can be moved and enlarged do so here. @param {Panel} _panel @param {Window} _view */
+  lookAt(_panel, _view) {}
 
   /** Whether a wheel enlarges; else the page scrolls. @param {Panel} _panel @param {WheelEvent} _event */
   mayWheel(_panel, _event) {
     return false
   }
 
-  /** Where a tile of a panel is. @param {Panel} panel @param {number} tile */
+  /** The row and column of a tile of a panel. @param {Panel} panel @param {number} tile */
   spotOf({ index, grid }, tile) {
     const number = tile - index
     return { row: Math.floor(number / grid.columns), column: number % grid.columns }
   }
 
-  /** Where the points of a tile are; null while it has none. @param {Panel} panel @param {number} tile @returns {Placement | null} */
+  /** Where the points of a tile are. @param {Panel} panel @param {number} tile */
   placed(panel, tile) {
     const { places, count } = this.data
     const spot = this.spotOf(panel, tile)
-    return placeTile(panel.view, panel.grid, spot, this.squareOf(tile), places, tile * count)
-  }
-
-  /** The part of the plane that a tile shows. @param {number} tile @returns {Square} */
-  squareOf(tile) {
-    return this.planes[tile]
+    return placeTile(panel.view, panel.grid, spot, this.planes[tile], places, tile * count)
   }
 
   /** The items that can be pointed at and stepped through, in order. @returns {Iterable<number>} */
@@ -176,15 +199,16 @@ export class PanelsView extends View {
     const spot = panel.grid && tileAt(panel.view, panel.grid, x, y)
     if (!spot) return null
     const isTouch = event instanceof PointerEvent && event.pointerType === "touch"
+    const reach = isTouch ? this.reach.touch : this.reach.mouse
     const tile = panel.index + spot.row * panel.grid.columns + spot.column
-    const item = this.nearest(panel, tile, x, y, isTouch ? this.reach.touch : this.reach.mouse)
+    const isEmpty = this.data.unplaced?.[tile]
+    const item = isEmpty ? -1 : this.nearest(this.placed(panel, tile), x, y, reach)
     return { panel, tile, item }
   }
 
-  /** The item of a tile that is nearest within reach, or -1. @param {Panel} panel @param {number} tile @param {number} x @param {number} y @param {number} reach */
-  nearest(panel, tile, x, y, reach) {
-    const place = this.placed(panel, tile)
-    return place ? nearestItem(this.items, place.xOf, place.yOf, x, y, reach) : -1
+  /** The item of a tile that is nearest within reach, or -1. @param {Placement} place @param {number} x @param {number} y @param {number} reach */
+  nearest({ xOf, yOf }, x, y, reach) {
+    return nearestItem(this.items, xOf, yOf, x, y, reach)
   }
 
   /** Show what is pointed at, and its note beside the pointer or the item. @param {Hover | null} hover @param {{clientX: number, clientY: number} | null} [event] */
@@ -199,11 +223,6 @@ export class PanelsView extends View {
     this.say()
   }
 
-  /** Whether points and labels look different while one is pointed at. */
-  get isRestyledByHover() {
-    return false
-  }
-
   /** The note beside the pointer; null for none. @abstract @param {Hover} _hover @returns {Note | null} */
   noteOf(_hover) {
     return null
@@ -214,22 +233,21 @@ export class PanelsView extends View {
 
   /** Where an item is in the browser's window. @param {Hover} hover */
   clientOf({ panel, tile, item }) {
-    const place = this.placed(panel, tile)
+    const { xOf, yOf } = this.placed(panel, tile)
     const { left, top } = panel.canvas.getBoundingClientRect()
     const zoom = zoomOf(panel.canvas)
-    const [x, y] = place ? [place.xOf(item), place.yOf(item)] : [0, 0]
-    return { clientX: left + x * zoom, clientY: top + y * zoom }
+    return { clientX: left + xOf(item) * zoom, clientY: top + yOf(item) * zoom }
   }
 
-  /** @abstract @param {Hover | null} _hover @param {MouseEvent} _event */
-  press(_hover, _event) {}
+  /** A click or Enter, beside all items if there is no hover. @abstract @param {Hover | null} _hover @param {boolean} [_adds] to what is picked */
+  press(_hover, _adds) {}
 
   /** Whether a key did something. @param {Panel} panel @param {string} key */
   pressKey(panel, key) {
     const [down, across] = ARROWS[key] ?? []
     if (across !== undefined) this.pressArrow(panel, down, across)
     else if (key === "Escape") this.release()
-    else if (key === "Enter" || key === " ") this.pressEnter(panel)
+    else if (key === "Enter" || key === " ") this.press(this.hover)
     else return false
     return true
   }
@@ -243,12 +261,9 @@ export class PanelsView extends View {
     if (items.length) this.point({ panel, tile: panel.index, item: items[next] })
   }
 
-  /** @abstract @param {Panel} _panel */
-  pressEnter(_panel) {}
-
   /** Release what is pointed at and picked. */
   release() {
-    this.point(null)
+    this.press(null)
   }
 
   /** Draw in the next frame. @param {boolean} [isStale] whether points or labels have moved or changed */
@@ -283,9 +298,94 @@ export class PanelsView extends View {
     for (const panel of this.panels) {
       const place = this.placed(panel, panel.index)
       const { width, height } = panel.grid.box
-      if (!place) continue
       const [x, y] = [(width / 2 - place.x) / place.scale, (place.y - height / 2) / place.scale]
       Object.assign(panel.figure.dataset, { scale: place.scale, x, y })
     }
+  }
+}
+
+/** Panels of queries (discs), keys (diamonds) and patches of an image. @template {Sent & Derived} Data @extends {Panels<Data>} */
+export class PointPanels extends Panels {
+  raster = makeRaster(newCanvas(1, 1))
+  /** @type {Rgb[][]} */ shades = [] // of queries and of keys
+  /** @type {Uint32Array[]} */ inks = [] // by tint, and faded
+  rings = { paper: 0, ink: 0, alert: 0 }
+  /** @type {Pictures | null} */ pictures = null // of an image
+  /** @type {Line[][]} */ lines = [] // of each head
+
+  /** The colours of points. @param {number} faded share of its colour that a faded point keeps */
+  colour(faded) {
+    const { data, theme } = this
+    const shades = data.shades[theme.isDark ? "dark" : "light"] ?? [[], []]
+    const tints = [theme.query, ...shades[0], theme.key, ...shades[1]].map(parseColour)
+    const paper = parseColour(theme.paper)
+    this.shades = [0, 1].map((kind) =>
+      (shades[kind].length ? shades[kind] : [kind ? theme.key : theme.query]).map(parseColour),
+    )
+    this.inks = [1, faded].map((share) =>
+      Uint32Array.from(tints, (tint) => packedColour(mixed(tint, paper, share))),
+    )
+    const [ink, alert] = [theme.ink, theme.alert].map((each) => packedColour(parseColour(each)))
+    this.rings = { paper: packedColour(paper), ink, alert }
+  }
+
+  /** The groups of points in a tile, highlighted ones last. @abstract @param {Panel} _panel @param {number} _side of the tile @returns {Group[]} */
+  groupsOf(_panel, _side) {
+    return []
+  }
+
+  /** Draw points as pixels, again only if they have changed. @param {Panel} panel */
+  drawPoints(panel) {
+    const { raster, ratio, isStale } = this
+    const { pen, canvas, grid, view, index } = panel
+    if (isStale) {
+      Object.assign(raster.canvas, { width: canvas.width, height: canvas.height })
+      raster.begin()
+      const { left, top, width, height } = grid.box
+      const box = [left, top, left + width, top + height].map((each) => Math.round(each * ratio))
+      for (const tile of tilesInView(view, grid)) {
+        const number = index + tile.row * grid.columns + tile.column
+        if (this.data.unplaced?.[number]) continue
+        const place = this.placed(panel, number)
+        for (const group of this.groupsOf(panel, place.side)) this.paintGroup(place, group, box)
+      }
+      raster.present()
+    }
+    pen.drawImage(raster.canvas, 0, 0, canvas.width / ratio, canvas.height / ratio)
+  }
+
+  /** @param {Placement} place @param {Group} group @param {number[]} box */
+  paintGroup(place, { points, radius, rim, ring = this.rings.paper, isFaded, patch }, box) {
+    const { data, raster, ratio, pictures } = this
+    const { places, tints, queries, count } = data
+    const [left, bottom, scale] = [place.x * ratio, place.y * ratio, place.scale * ratio]
+    const inks = this.inks[Number(isFaded ?? false)]
+    const shift = tints.length === count ? 0 : place.first
+    const own = Math.round(radius)
+    const [fills, rims] = [own, own + rim].map((each) =>
+      [false, true].map((isKey) => raster.shape(isKey, each)),
+    )
+    for (const point of points) {
+      const at = 2 * (place.first + point)
+      const [x, y] = [left + places[at] * scale, bottom - places[at + 1] * scale]
+      const kind = point < queries ? 0 : 1
+      const ink = inks[tints[shift + point]]
+      const number = patch && pictures ? pictures.patchOf(point) : -1
+      if (patch && pictures && number >= 0) {
+        const rgb = { ...pictures, from: pictures.startOf(number) }
+        raster.picture(x, y, kind === 1, rgb, patch.half, patch.frame, ink, box)
+        continue
+      }
+      if (rim) raster.stamp(x, y, rims[kind], ring, box)
+      raster.stamp(x, y, fills[kind], ink, box)
+    }
+  }
+
+  /** The text beside a point, in the colour of its kind unless another is given. @param {Placement} place @param {number} item @param {number} radius @param {string} [colour] @returns {Label} */
+  textFor({ xOf, yOf }, item, radius, colour) {
+    const { names, queries } = this.data
+    const kind = item < queries ? this.theme.query : this.theme.key
+    const text = shortened(names[item])
+    return { x: xOf(item), y: yOf(item), radius, text, colour: colour ?? kind }
   }
 }

@@ -2,14 +2,13 @@
 
 import { unpack } from "../shared/packed.js"
 import { mount } from "../shared/view.js"
-import { AllHeads } from "./all_heads.js"
 import { Arrows } from "./arrows.js"
 import { Clouds } from "./clouds.js"
-import { OneHead } from "./one_head.js"
+import { Corpus } from "./corpus.js"
 
 /** @import { Component } from "../shared/view.js" */
 /** @type {Record<string, new (component: Component) => import("../shared/view.js").View>} */
-const KINDS = { arrows: Arrows, clouds: Clouds, head: OneHead, heads: AllHeads }
+const KINDS = { arrows: Arrows, clouds: Clouds, head: Corpus, heads: Corpus }
 
 /** @param {Component} component */
 export default function (component) {

@@ -6,8 +6,7 @@ import { ctx2d } from "../shared/dom.js"
 /** @import { Rgb } from "../shared/scales.js" */
 /**
  * @typedef {number[]} Box left, top, right and bottom in the canvas' pixels
- * @typedef {ReturnType<typeof makeRaster>} Raster
- * @typedef {{pixels: Int16Array, steps: Int32Array, reach: number}} Shape its pixels around its middle, as dx, dy and cover, and as steps through the canvas, and how far they lie from it
+ * @typedef {{pixels: Int16Array, reach: number}} Shape its pixels around its middle, as dx, dy and cover, and how far they may lie from it
  */
 
 const SMOOTH = 3 // pixels of a radius from which edges are smooth
@@ -39,26 +38,26 @@ export function makeRaster(canvas) {
   let image = new ImageData(1, 1)
   let pixels = new Uint32Array(image.data.buffer)
   /** @type {Map<string, Shape>} */
-  let shapes = new Map() // by "kind:radius"
+  const shapes = new Map() // by "kind:radius"
   return {
     canvas,
     begin() {
       if (image.width !== canvas.width || image.height !== canvas.height) {
         image = pen.createImageData(canvas.width, canvas.height)
         pixels = new Uint32Array(image.data.buffer)
-        shapes = new Map()
       }
       pixels.fill(0)
     },
-    /** A point's shape on this canvas. @param {boolean} isKey @param {number} radius in the canvas' pixels */
+    /** A point's shape. @param {boolean} isKey @param {number} radius in the canvas' pixels */
     shape(isKey, radius) {
       const name = `${isKey}:${radius}`
-      const shape = shapes.get(name) ?? shapeOf(pixelsOf(isKey, radius), image.width)
+      const reach = Math.round(1.35 * radius) + 1
+      const shape = shapes.get(name) ?? { pixels: pixelsOf(isKey, radius), reach }
       shapes.set(name, shape)
       return shape
     },
     /** One point, clipped to the box. Allocates nothing: all points of all tiles pass here in every frame. @param {number} x @param {number} y @param {Shape} shape @param {number} colour @param {Box} box */
-    stamp(x, y, { pixels: own, steps, reach }, colour, box) {
+    stamp(x, y, { pixels: own, reach }, colour, box) {
       const cx = Math.floor(x + 0.5),
         cy = Math.floor(y + 0.5),
         x0 = box[0],
@@ -66,12 +65,6 @@ export function makeRaster(canvas) {
         x1 = box[2],
         y1 = box[3]
       if (cx + reach < x0 || cy + reach < y0 || cx - reach >= x1 || cy - reach >= y1) return
-      if (cx - reach >= x0 && cy - reach >= y0 && cx + reach < x1 && cy + reach < y1) {
-        const middle = cy * image.width + cx
-        for (let i = 0; i < steps.length; i++)
-          put(pixels, middle + steps[i], colour, own[3 * i + 2])
-        return
-      }
       for (let i = 0; i < own.length; i += 3) {
         const px = cx + own[i],
           py = cy + own[i + 1]
@@ -125,16 +118,6 @@ function put(pixels, at, colour, cover) {
     sum |= Math.round(other + ((own - other) * cover) / FULL) << shift
   }
   pixels[at] = sum >>> 0
-}
-
-/** @param {Int16Array} pixels @param {number} width of the image @returns {Shape} */
-function shapeOf(pixels, width) {
-  const steps = Int32Array.from(
-    { length: pixels.length / 3 },
-    (_, i) => pixels[3 * i + 1] * width + pixels[3 * i],
-  )
-  const reach = -pixels.reduce((low, value, i) => (i % 3 === 2 ? low : Math.min(low, value)), 0)
-  return { pixels, steps, reach }
 }
 
 /** A colour as one number in the order of a canvas' bytes. @param {Rgb} colour */

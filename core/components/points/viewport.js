@@ -1,5 +1,5 @@
-// A grid of square tiles seen through a window: where each tile is, which tile is at a place, how the view moves. A single
-// head is a grid of one tile that may leave the window. Pure.
+// A grid of square tiles seen through a window: where each tile and its points are, what is at a place, how the view moves.
+// A single head is a grid of one tile that may leave the window. Pure.
 
 import { clamp } from "../shared/dom.js"
 
@@ -10,10 +10,14 @@ import { clamp } from "../shared/dom.js"
  * @typedef {{zoom: number, x: number, y: number}} View x, y: pixels of the grid to the left of the window and above it
  * @typedef {{left: number, top: number, side: number}} Spot of a tile
  * @typedef {{row: number, column: number}} Tile
+ * @typedef {{x: number, y: number, size: number}} Square its lowest corner and its side, in units of the points
+ * @typedef {ReturnType<typeof placeTile>} Placement
  */
 
 export const ZOOM = { step: 1.6, windows: 4 } // a click's factor; the side of the largest tile, in windows
 const FREE = { min: 0.5, max: 80, shift: 1.8 } // zoom; how far the middle of the window may be from the middle of the tile, in halves of its side
+const THINNEST = 0.02 // smallest share of the side that a cloud takes, as for a line
+const MARGIN = { share: 0.05, min: 2 } // of a tile's side, around its points; pixels
 
 /** The largest tiles with which all rows and columns fit; a window no taller than they need. @param {Rows} rows @param {number} columns @param {Box} box @param {number} minHeight @returns {Grid} */
 export function gridFor({ tops, high }, columns, box, minHeight) {
@@ -27,8 +31,8 @@ export function gridFor({ tops, high }, columns, box, minHeight) {
   }
 }
 
-/** One tile in the middle of a window, sized so that these shares of its side fit. @param {{wide: number, high: number}} shares @param {{width: number, height: number}} window @param {{x: number, y: number}} margin @returns {Grid} */
-export function freeGrid({ wide, high }, { width, height }, margin) {
+/** One tile in the middle of a window, sized so that these shares of its side fit. @param {{wide?: number, high?: number}} shares @param {{width: number, height: number}} window @param {{x: number, y: number}} margin @returns {Grid} */
+export function freeGrid({ wide = 1, high = 1 }, { width, height }, margin) {
   const pitch = Math.min(
     Math.max(width - 2 * margin.x, 1) / Math.max(wide, 1e-6),
     Math.max(height - 2 * margin.y, 1) / Math.max(high, 1e-6),
@@ -44,31 +48,18 @@ export function wholeView(grid) {
   return clampView({ zoom: 1, x, y }, grid)
 }
 
-/** @param {View} view @param {Grid} grid @returns {View} */
-function freeView(view, { pitch, box }) {
-  const zoom = clamp(view.zoom, FREE.min, FREE.max)
-  const half = (pitch * zoom) / 2
-  /** @type {(from: number, room: number) => number} */
-  const edge = (from, room) =>
-    half + clamp(from + room / 2 - half, -FREE.shift * half, FREE.shift * half) - room / 2
-  return { ...view, zoom, x: edge(view.x, box.width), y: edge(view.y, box.height) }
-}
-
-/** Within the edges of the grid; a grid smaller than the window is centred at its top. @param {View} view @param {Grid} grid @returns {View} */
-export function clampView(view, grid) {
-  if (grid.isFree) return freeView(view, grid)
-  const { zoom, x, y } = view
-  const { high, columns, pitch, box } = grid
+/** Within the edges of the grid; a grid smaller than the window is centred at its top. A free one stays near. @param {View} view @param {Grid} grid @returns {View} */
+export function clampView({ zoom, x, y }, { high, columns, pitch, box, isFree }) {
   const largest = Math.max(1, (ZOOM.windows * Math.min(box.width, box.height)) / pitch)
-  const near = clamp(zoom, 1, largest)
-  /** @type {(from: number, extent: number, room: number, share: number) => number} */
-  const edge = (from, extent, room, share) =>
-    extent <= room ? (extent - room) * share : clamp(from, 0, extent - room)
-  return {
-    zoom: near,
-    x: edge(x, columns * pitch * near, box.width, 0.5),
-    y: edge(y, high * pitch * near, box.height, 0),
+  const near = isFree ? clamp(zoom, FREE.min, FREE.max) : clamp(zoom, 1, largest)
+  /** @type {(from: number, tiles: number, room: number, share: number) => number} */
+  const edge = (from, tiles, room, share) => {
+    const extent = tiles * pitch * near
+    const [middle, reach] = [(extent - room) / 2, (FREE.shift * extent) / 2]
+    if (isFree) return clamp(from, middle - reach, middle + reach)
+    return extent <= room ? (extent - room) * share : clamp(from, 0, extent - room)
   }
+  return { zoom: near, x: edge(x, columns, box.width, 0.5), y: edge(y, high, box.height, 0) }
 }
 
 /** @param {View} view @param {Grid} grid @param {number} dx @param {number} dy */
@@ -101,8 +92,8 @@ export function resizedView({ zoom, x, y }, before, grid) {
   )
 }
 
-/** A tile without the gap to the next one. @param {View} view @param {Grid} grid @param {number} row @param {number} column @returns {Spot} */
-export function tileSpot({ zoom, x, y }, { tops, pitch, box, isFree }, row, column) {
+/** A tile without the gap to the next one. @param {View} view @param {Grid} grid @param {Tile} tile @returns {Spot} */
+export function tileSpot({ zoom, x, y }, { tops, pitch, box, isFree }, { row, column }) {
   const side = pitch * zoom
   const gap = isFree ? 0 : clamp(side * 0.04, 2, 8)
   return {
@@ -112,21 +103,16 @@ export function tileSpot({ zoom, x, y }, { tops, pitch, box, isFree }, row, colu
   }
 }
 
-/** The rows and columns in view, from `first` up to `end`. @param {View} view @param {Grid} grid */
-export function tilesInView({ zoom, x, y }, { tops, columns, pitch, box, isFree }) {
-  if (isFree) return { rows: { first: 0, end: 1 }, columns: { first: 0, end: 1 } } // its points may lie outside it
+/** The tiles in view, row by row. @param {View} view @param {Grid} grid @returns {Tile[]} */
+export function tilesInView({ zoom, x, y }, { tops, columns, pitch, box }) {
   const side = pitch * zoom
-  const rows = {
-    first: tops.filter((top) => (top + 1) * side <= y).length,
-    end: tops.filter((top) => top * side < y + box.height).length,
-  }
-  return {
-    rows,
-    columns: {
-      first: Math.max(0, Math.floor(x / side)),
-      end: Math.min(columns, Math.ceil((x + box.width) / side)),
-    },
-  }
+  const first = Math.max(0, Math.floor(x / side))
+  const end = Math.min(columns, Math.ceil((x + box.width) / side))
+  return tops.flatMap((top, row) =>
+    (top + 1) * side <= y || top * side >= y + box.height
+      ? []
+      : Array.from({ length: Math.max(0, end - first) }, (_, i) => ({ row, column: first + i })),
+  )
 }
 
 /** @param {View} view @param {Grid} grid @param {number} x @param {number} y @returns {Tile | null} */
@@ -140,26 +126,56 @@ export function tileAt(view, { tops, columns, pitch, box, isFree }, x, y) {
   return row >= 0 && column >= 0 && column < columns ? { row, column } : null
 }
 
-/** @param {View} view @param {Grid} grid */
-export function middleTile(view, grid) {
-  return tileAt(view, grid, grid.box.left + grid.box.width / 2, grid.box.top + grid.box.height / 2)
-}
-
-/** The part of a tile that is in the window. @param {Spot} spot @param {Grid} grid */
-export function seenPart({ left, top, side }, { box, isFree }) {
-  if (isFree) return { left: 0, top: 0, right: box.width, bottom: box.height }
-  return {
-    left: Math.max(left, box.left),
-    top: Math.max(top, box.top),
-    right: Math.min(left + side, box.left + box.width),
-    bottom: Math.min(top + side, box.top + box.height),
-  }
-}
-
 /** The view in which a tile fills the window. @param {Grid} grid @param {Tile} tile */
 export function viewOfTile(grid, { row, column }) {
   const { pitch, tops, box } = grid
   const side = Math.min(box.width, box.height)
   const [x, y] = [(column + 0.5) * side, (tops[row] + 0.5) * side]
   return clampView({ zoom: side / pitch, x: x - box.width / 2, y: y - box.height / 2 }, grid)
+}
+
+/** The square around some points, and the shares of its side that they take. @param {ArrayLike<number>} places x and y of each @param {Iterable<number>} items @returns {Square & {wide: number, high: number}} */
+export function squareAround(places, items) {
+  const [low, high] = [
+    [Infinity, Infinity],
+    [-Infinity, -Infinity],
+  ]
+  for (const item of items)
+    for (const axis of [0, 1]) {
+      low[axis] = Math.min(low[axis], places[2 * item + axis])
+      high[axis] = Math.max(high[axis], places[2 * item + axis])
+    }
+  const size = Math.max(high[0] - low[0], high[1] - low[1], 1e-9)
+  const [x, y] = [0, 1].map((axis) => (low[axis] + high[axis] - size) / 2)
+  const [wide, tall] = [0, 1].map((axis) => Math.max((high[axis] - low[axis]) / size, THINNEST))
+  return { x, y, size, wide, high: tall }
+}
+
+/** A tile's points in pixels, starting with number `first` of `places`. @param {View} view @param {Grid} grid @param {Tile} tile @param {Square} square @param {ArrayLike<number>} places @param {number} first */
+export function placeTile(view, grid, tile, square, places, first) {
+  const { left, top, side } = tileSpot(view, grid, tile)
+  const margin = grid.isFree ? 0 : Math.max(MARGIN.min, side * MARGIN.share)
+  const scale = (side - 2 * margin) / square.size
+  const [x, y] = [left + margin - square.x * scale, top + side - margin + square.y * scale]
+  return {
+    x,
+    y,
+    side,
+    scale,
+    first,
+    /** @param {number} point */
+    xOf: (point) => x + places[2 * (first + point)] * scale,
+    /** @param {number} point */
+    yOf: (point) => y - places[2 * (first + point) + 1] * scale,
+  }
+}
+
+/** The nearest of some items within reach of (x, y), the first of equals, or -1. @param {Iterable<number>} items @param {(item: number) => number} xOf @param {(item: number) => number} yOf @param {number} x @param {number} y @param {number} reach */
+export function nearestItem(items, xOf, yOf, x, y, reach) {
+  let [shortest, nearest] = [reach * reach, -1]
+  for (const item of items) {
+    const distance = (xOf(item) - x) ** 2 + (yOf(item) - y) ** 2
+    if (distance < shortest) [shortest, nearest] = [distance, item]
+  }
+  return nearest
 }

@@ -7,7 +7,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from core.atlas.colours import point_tones
-from core.components.points import AtlasCloud, show_cloud
+from core.components.points import AtlasCloud, show_points
 from core.model.trace import Array
 from core.screens.atlas.layouts import (
     LOOK_EVERY,
@@ -61,7 +61,7 @@ def _draw(screen: Screen) -> None:
         picture=export.titled("All heads over a corpus", about=note),
         **token_data(screen, tokens),
     )
-    show_cloud(matrix, key="atlas_matrix", on_open=open_head)
+    show_points(matrix, key="atlas_matrix", on_open=open_head)
     reading, saving = st.columns([5, 1])
     reading.caption(f"{note} {TILES} {gaps_note(atlas)}")
     with saving:

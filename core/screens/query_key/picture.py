@@ -12,7 +12,7 @@ from core.analysis.images.points import Tints, partners, places_table, thumbnail
 from core.analysis.projections.joint_embedding import Projection
 from core.analysis.projections.umap_process import ProjectionError
 from core.analysis.query_key.clouds import Cloud, Lines, strongest_lines
-from core.components.points import Clouds, Image, Panel, show_clouds
+from core.components.points import Clouds, Panel, show_points
 from core.figures.palette import Palette
 from core.figures.shades import shades
 from core.screens.query_key.choice import Choice, clouds_of, has_looks, scaling_of
@@ -59,10 +59,9 @@ def show_picture(trace: Trace, choice: Choice, options: PictureOptions, colours:
     if in_space:
         _show_space(trace, choice, options, clouds, lines, tints, colours)
     else:
-        show_clouds(
+        show_points(
             _drawing(trace, choice, options, clouds, lines, tints),
             key="query_key_clouds",
-            pinned=options.point or None,
             on_pin=lambda point: controls.pick(point=point or ""),
         )
     if red := red_words(trace, choice, lines):
@@ -93,11 +92,8 @@ def _drawing(
     lines: Lines,
     tints: Tints,
 ) -> Clouds:
-    image = None
-    if has_looks(trace):
-        attended = partners(trace.attention(choice.layer, choice.head))
-        image = Image(thumbnails(patches_of(trace)), attended)
-    short = image is not None and len(clouds) > 1
+    is_image = has_looks(trace)
+    short = is_image and len(clouds) > 1
     export = contents("queries-and-keys", choice.key.model)
     return Clouds(
         panels=[
@@ -122,7 +118,9 @@ def _drawing(
         targets=choice.targets,
         shown=options.shown,
         shown_keys=options.shown_keys,
-        image=image,
+        pinned=options.point or None,
+        patches=thumbnails(patches_of(trace)) if is_image else None,
+        partners=partners(trace.attention(choice.layer, choice.head)) if is_image else None,
         picture=export.titled(f"Queries and keys ({options.projection})", place=choice.name()),
     )
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from core.analysis.projections.umap_process import ProjectionError
 from core.atlas.colours import point_tones
-from core.components.points import AtlasCloud, show_cloud
+from core.components.points import AtlasCloud, show_points
 from core.model import Trace
 from core.model.trace import Array
 from core.screens.atlas.head.contexts import show_contexts_of_head
@@ -91,7 +91,7 @@ def _draw(screen: Screen, picked: int, trace: Trace | None) -> None:
         picture=export.titled("Queries and keys over a corpus", place=screen.name, about=note),
         **token_data(screen, tokens),
     )
-    show_cloud(
+    show_points(
         cloud,
         key="atlas_cloud",
         on_pick=lambda index: controls.pick(token=0 if index is None else int(tokens[index]) + 1),
