@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,11 +209,13 @@ class AtlasCloud(Coloured):
         layer, head = self.chosen or (0, -1)
         shape = len(self.layer_labels) * self.heads, 2 * len(self.labels), 2
         places, frames = quantise_points(self.points.reshape(shape))
+        window = places.tobytes() if is_one else repr((shape[0], self.layer_labels)).encode()
         lines = np.zeros((0, 3)) if self.lines is None else self.lines
         ranked = lines[np.argsort(lines[:, 2], kind="stable")]  # the strongest are drawn last
         settings = {
             "kind": "head" if is_one else "heads",
             "titles": [self.title or ""],
+            "window": crc32(window),  # with another number, the whole is shown
             "numbers": rows.layer_labels,
             "tops": [place - 1 for place in rows.places],
             "high": rows.end,
@@ -221,7 +224,9 @@ class AtlasCloud(Coloured):
             "chosen": layer * self.heads + head,
             "texts": list(self.texts),
             "searching": self.searching,
-            "spriteSide": 0 if self.sprites is None else self.sprites.shape[1],
+            "grid": self.sprites is not None
+            and {"columns": 1, "first": 0}
+            | dict(zip(("count", "size"), self.sprites.shape[:2], strict=True)),
             "picked": -1 if self.picked is None else self.picked,
             "lineCounts": [len(ranked)],
         }
@@ -234,7 +239,7 @@ class AtlasCloud(Coloured):
             positions=np.asarray(self.positions, dtype=np.uint16),
             sentence=np.asarray(self.sentence, dtype=np.uint16),
             matches=np.asarray(self.matches, dtype=np.uint8),
-            sprites=self.sprites,
+            pixels=self.sprites,
             patched=None if self.patched is None else self.patched.astype(np.uint8),
         )
 

@@ -2,18 +2,15 @@
 // panel. Points of an image are drawn as its patches, beside the image itself.
 
 import { clamp, el, windowFor } from "../shared/dom.js"
-import { photoOf } from "../shared/photo.js"
 import { ImageMap } from "./image_map.js"
 import { makeRoom, outlineText, paintLabels, placeLabels } from "./labels.js"
-import { LOOKS, drawLines, endsOf, linesOf, readLines } from "./lines.js"
-import { PointPanels, completed, fitting } from "./panels.js"
+import { LOOKS, drawLines, endsOf, lineColour, linesOf, readLines } from "./lines.js"
+import { PointPanels, completed, fitting, picturesOf } from "./panels.js"
 import { legendEntries, legendEntry, legendMark } from "./shades.js"
 import { squareAround } from "./viewport.js"
 
 /** @import { Pen } from "../shared/dom.js" */
 /** @import { Grid as PatchGrid } from "../shared/photo.js" */
-/** @import { Component } from "../shared/view.js" */
-/** @import { Focus } from "./image_map.js" */
 /** @import { Line } from "./lines.js" */
 /** @import { Derived, Group, Hover, Panel, Sent } from "./panels.js" */
 /**
@@ -39,15 +36,7 @@ export class Clouds extends PointPanels {
   isRestyledByHover = true
   pinned = -1 // a point: queries first
 
-  /** @param {Component} component */
-  constructor(component) {
-    super(component)
-    this.map = new ImageMap(
-      this.grid,
-      (patch) => this.point(this.queryOf(patch)),
-      (patch) => this.press(this.queryOf(patch)),
-    )
-  }
+  map = new ImageMap(this)
 
   /** @param {Sent & Omit<Data, keyof Derived>} sent */
   update(sent) {
@@ -69,15 +58,14 @@ export class Clouds extends PointPanels {
 
   /** Columns of panels, and the pixels of one; beside or above the image, if there is one. */
   sizePanels() {
-    const { data, theme } = this
+    const { data } = this
     const { minWidth, maxWidth } = data.grid ? WITH_IMAGE : PANEL
     const { gap } = PANEL
     const count = data.titles.length
     const isBeside = Boolean(data.grid) && this.width >= WITH_IMAGE.beside
     const map = count > 1 ? WITH_IMAGE.map.several : WITH_IMAGE.map.one
     this.root.classList.toggle("beside", isBeside)
-    const photo = data.grid && photoOf(data.pixels, data.grid)
-    this.map.layOut(photo, data.grid, theme, Math.min(map, this.width - 2))
+    this.map.layOut(Math.min(map, this.width - 2))
     const room = isBeside ? this.width - map - gap - 2 : this.width
     const columns = Math.min(data.columns, fitting(room, minWidth, gap), count)
     const width = Math.min(maxWidth, Math.floor((room - gap * (columns - 1)) / columns) - 2)
@@ -101,7 +89,7 @@ export class Clouds extends PointPanels {
       for (const mark of kinds.flatMap((each) => [...each.querySelectorAll(".diamond")]))
         mark.className = "square"
     const looks = new Set(this.lines.flat().map(({ look }) => look))
-    const [strongest, red] = [LOOKS.strongest, LOOKS.red].map((look) => look.colour(theme))
+    const [strongest, red] = [LOOKS.strongest, LOOKS.red].map((look) => lineColour(look, theme))
     /** @type {[boolean, string, string, string][]} */
     const marks = [
       [looks.has(LOOKS.strongest), "dash", strongest, "each query's strongest"],
@@ -121,13 +109,6 @@ export class Clouds extends PointPanels {
 
   get focus() {
     return this.hover && this.hover.item >= 0 ? this.hover.item : this.pinned
-  }
-
-  /** The query of a patch, if it is shown. @param {number} patch @returns {Hover | null} */
-  queryOf(patch) {
-    const item = patch + (this.data.grid?.first ?? 0)
-    const isShown = patch >= 0 && this.data.shown.includes(item)
-    return isShown ? { panel: this.panels[0], tile: 0, item } : null
   }
 
   /** What a point is, and in an image its strongest partner. @param {Hover} hover */
@@ -150,7 +131,7 @@ export class Clouds extends PointPanels {
   /** The key that a query attends to most, or the query that gives a key most; -1 without an image. @param {number} point */
   partnerOf(point) {
     const { partners, queries } = this.data
-    if (!partners.length) return { partner: -1, weight: 0 }
+    if (!partners.length || point < 0) return { partner: -1, weight: 0 }
     const [partner, weight] = partners.subarray(2 * point, 2 * point + 2)
     return { partner: point >= queries ? partner : partner + queries, weight }
   }
@@ -285,27 +266,7 @@ export class Clouds extends PointPanels {
 
   report() {
     super.report()
-    this.map.draw(this.imageFocus())
-  }
-
-  /** What the image marks: the point in focus and the other ends of its lines. @returns {Focus | null} */
-  imageFocus() {
-    const { focus, pictures } = this
-    if (focus < 0 || !pictures) return null
-    const { queries, names } = this.data
-    const { partner, weight } = this.partnerOf(focus)
-    const pair = focus < queries ? [focus, partner] : [partner, focus]
-    const ends = linesOf(this.lines[0], focus).flatMap(({ from, to }) => [from, to])
-    const points = [...new Set([...pair, ...ends])].sort((a, b) => a - b)
-    return {
-      pair: pair.map(pictures.patchOf),
-      patches: points
-        .map((point) => ({ patch: pictures.patchOf(point), isKey: point >= queries }))
-        .filter(({ patch }) => patch >= 0),
-      names: pair.map((point) => names[point] ?? ""),
-      weight,
-      isKey: focus >= queries,
-    }
+    this.map.draw()
   }
 }
 
@@ -320,23 +281,4 @@ function pointOf({ pinned, shown, queries }) {
 function redEnds(lines) {
   const red = lines.filter(({ look }) => look === LOOKS.red)
   return new Set(red.flatMap(({ from, to }) => [from, to]))
-}
-
-/** The patches that points stand for; none for [CLS], registers and -1. @param {Data} data */
-function picturesOf({ grid, pixels, queries }) {
-  if (!grid) return null
-  const { size: side, columns, first, count } = grid
-  return {
-    pixels,
-    side,
-    stride: side * columns,
-    /** @param {number} point */
-    patchOf(point) {
-      const patch = (point % queries) - first
-      return patch < count ? Math.max(patch, -1) : -1
-    },
-    /** @param {number} patch */
-    startOf: (patch) =>
-      3 * side * (Math.floor(patch / columns) * side * columns + (patch % columns)),
-  }
 }

@@ -14,7 +14,7 @@ import {
   readLines,
   shuffled,
 } from "./lines.js"
-import { PointPanels, completed } from "./panels.js"
+import { PointPanels, completed, picturesOf } from "./panels.js"
 import { legendEntries, legendEntry, legendMark } from "./shades.js"
 import {
   ZOOM,
@@ -33,12 +33,12 @@ import {
 
 /** @import { Pen } from "../shared/dom.js" */
 /** @import { Component } from "../shared/view.js" */
-/** @import { Derived, Group, Hover, Panel, Sent } from "./panels.js" */
-/** @import { Grid, Placement, Tile, View as Window } from "./viewport.js" */
+/** @import { Derived, Group, Hover, Panel, Patched, Sent } from "./panels.js" */
+/** @import { Grid, Placement, View as Window } from "./viewport.js" */
 /**
- * @typedef {Sent & {kind: "head" | "heads", numbers: number[], tops: number[], high: number, gaps: [number, string][], heads: number, unplaced: Uint8Array,
- *   texts: string[], searching: boolean, chosen: number, positions: Uint16Array, sentence: Uint16Array, matches: Uint8Array, spriteSide: number,
- *   sprites: Uint8Array, patched: Uint8Array, picked: number}} AtlasSent `sprites`: RGB of every token, where `patched` says that it is a patch
+ * @typedef {Sent & Omit<Patched, "queries"> & {kind: "head" | "heads", numbers: number[], tops: number[], high: number, gaps: [number, string][],
+ *   heads: number, window: number, unplaced: Uint8Array, texts: string[], searching: boolean, chosen: number, positions: Uint16Array, sentence: Uint16Array,
+ *   matches: Uint8Array, picked: number}} AtlasSent
  * @typedef {AtlasSent & Derived} Data
  */
 
@@ -131,9 +131,6 @@ export class Corpus extends PointPanels {
       if (isOne) this.grid.after(el(null, "p", "hint", hint))
       else this.reading.textContent = hint
     }
-    const isNew = isOne
-      ? !isEqual(before?.places ?? [], sent.places)
-      : !isEqual([...(before?.numbers ?? []), before?.heads], [...sent.numbers, sent.heads])
     const count = sent.places.length / 2
     this.planes = isOne
       ? [squareAround(sent.places, Array(count).keys())]
@@ -142,7 +139,7 @@ export class Corpus extends PointPanels {
     const data = completed(sent)
     this.order = shuffled(data.count)
     this.lines = readLines(data)
-    this.take(data, false, isNew)
+    this.take(data, false, before?.window !== sent.window)
   }
 
   /** @param {number} index */
@@ -218,21 +215,12 @@ export class Corpus extends PointPanels {
     }
     this.legend.replaceChildren(...entries)
     if (isOne) this.reading.textContent = this.readCloud()
-    const { sprites: pixels, spriteSide: side, patched, queries } = data
-    this.pictures = side
-      ? {
-          pixels,
-          side,
-          stride: side,
-          patchOf: (point) => (patched[point % queries] ? point % queries : -1),
-          startOf: (patch) => 3 * side * side * patch,
-        }
-      : null
+    this.pictures = picturesOf(data)
   }
 
   /** What is picked or found in one head. */
   readCloud() {
-    const { names, queries, positions, texts, sentence, searching, spriteSide } = this.data
+    const { names, queries, positions, texts, sentence, searching, grid } = this.data
     const { picked, marks, lines } = this
     if (picked >= 0) {
       const ends = endsOf(lines[0], picked, names)
@@ -241,7 +229,7 @@ export class Corpus extends PointPanels {
     }
     const count = format(queries)
     if (searching) return `${format(marks.found)} of ${count} tokens match; the others have faded.`
-    return `${count} tokens: ${count} queries and as many keys. Point at one for its ${spriteSide ? "image" : "sentence"}.`
+    return `${count} tokens: ${count} queries and as many keys. Point at one for its ${grid ? "image" : "sentence"}.`
   }
 
   /** The nearest point, preferring those that have not faded. @param {Placement} place @param {number} x @param {number} y @param {number} reach */
@@ -297,12 +285,11 @@ export class Corpus extends PointPanels {
     const { view, grid } = this.panel
     const { left, top, width, height } = grid.box
     const middle = tileAt(view, grid, left + width / 2, top + height / 2)
-    if (middle) this.pointAt(middle)
+    if (middle >= 0) this.pointAt(middle)
   }
 
-  /** @param {Tile} tile */
-  pointAt({ row, column }) {
-    const tile = row * this.data.heads + column
+  /** @param {number} tile */
+  pointAt(tile) {
     this.point({ panel: this.panel, tile, item: -1, isByKeys: true })
   }
 
@@ -312,12 +299,10 @@ export class Corpus extends PointPanels {
     const { numbers, heads, chosen } = this.data
     if (this.canShrink)
       return this.lookAt(panel, panBy(view, grid, -PAN_KEY * across, -PAN_KEY * down))
-    if (!this.hover?.isByKeys) return this.pointAt(this.spotOf(panel, Math.max(0, chosen)))
-    const { row, column } = this.spotOf(panel, this.hover.tile)
-    this.pointAt({
-      row: clamp(row + down, 0, numbers.length - 1),
-      column: clamp(column + across, 0, heads - 1),
-    })
+    if (!this.hover?.isByKeys) return this.pointAt(Math.max(0, chosen))
+    const { tile } = this.hover
+    const row = clamp(Math.floor(tile / heads) + down, 0, numbers.length - 1)
+    this.pointAt(row * heads + clamp((tile % heads) + across, 0, heads - 1))
   }
 
   /** @param {Hover | null} hover */
@@ -325,9 +310,9 @@ export class Corpus extends PointPanels {
     const { data, panel, component } = this
     if (this.isOne) return this.pick(hover && hover.item >= 0 ? hover.item % data.queries : -1)
     if (!hover) return this.point(null)
-    const tile = this.spotOf(panel, hover.tile)
-    if (component.standalone) this.lookAt(panel, viewOfTile(panel.grid, tile))
-    else this.sendReport("open", { layer: data.numbers[tile.row], head: 1 + tile.column })
+    if (component.standalone) return this.lookAt(panel, viewOfTile(panel.grid, hover.tile))
+    const [layer, head] = this.headOf(hover.tile)
+    this.sendReport("open", { layer, head })
   }
 
   /** Pick a token; again, or -1: release it. @param {number} token */
@@ -340,10 +325,16 @@ export class Corpus extends PointPanels {
     this.draw(true)
   }
 
+  /** The numbers of layer and head. @param {number} tile */
+  headOf(tile) {
+    const { numbers, heads } = this.data
+    return [numbers[Math.floor(tile / heads)], 1 + (tile % heads)]
+  }
+
   /** @param {number} tile */
   nameOf(tile) {
-    const { row, column } = this.spotOf(this.panel, tile)
-    return `L${this.data.numbers[row]} H${1 + column}`
+    const [layer, head] = this.headOf(tile)
+    return `L${layer} H${head}`
   }
 
   /** What a point is: its token, position and sentence; in one head its category, and what it attends to. @param {Hover} hover */
@@ -492,8 +483,7 @@ export class Corpus extends PointPanels {
     pen.clip()
     const tiles = tilesInView(view, grid)
     for (const tile of tiles) this.drawFrame(pen, panel, tile)
-    for (const { row, column } of hover && hover.item >= 0 ? tiles : []) {
-      const tile = row * data.heads + column
+    for (const tile of hover && hover.item >= 0 ? tiles : []) {
       if (data.unplaced[tile]) continue
       const place = this.placed(panel, tile)
       const most = Math.max(1.6, place.side * 0.07)
@@ -510,14 +500,14 @@ export class Corpus extends PointPanels {
   drawNames(pen, { grid, view }) {
     const { data, theme } = this
     const { box, pitch } = grid
-    const { left, side } = tileSpot(view, grid, { row: 0, column: 0 })
+    const { left, side } = tileSpot(view, grid, 0)
     const step = NAMES.steps.find((each) => each * pitch * view.zoom >= NAMES.apart) ?? 16
     const tiles = tilesInView(view, grid)
     const start = Math.max(left, box.left)
     const bold = { font: `600 12px ${theme.font}`, fillStyle: theme.ink, textBaseline: "middle" }
     Object.assign(pen, bold, { textAlign: "right" })
-    for (const row of new Set(tiles.map((tile) => tile.row))) {
-      const { top } = tileSpot(view, grid, { row, column: 0 })
+    for (const row of new Set(tiles.map((tile) => Math.floor(tile / data.heads)))) {
+      const { top } = tileSpot(view, grid, row * data.heads)
       const y = middleOf(top, side, box.top, box.height)
       if (row % step === 0) pen.fillText(`L${data.numbers[row]}`, start - 5, y)
     }
@@ -532,19 +522,18 @@ export class Corpus extends PointPanels {
     }
     pen.setLineDash([])
     Object.assign(pen, bold, { textAlign: "center" })
-    for (const column of new Set(tiles.map((tile) => tile.column))) {
-      const spot = tileSpot(view, grid, { row: 0, column })
+    for (const column of new Set(tiles.map((tile) => tile % data.heads))) {
+      const spot = tileSpot(view, grid, column)
       const x = middleOf(spot.left, side, box.left, box.width)
       const y = Math.max(box.top - view.y, box.top) - 9
       if (column % step === 0) pen.fillText(`H${1 + column}`, x, y)
     }
   }
 
-  /** @param {Pen} pen @param {Panel} panel @param {Tile} place */
-  drawFrame(pen, { grid, view }, place) {
+  /** @param {Pen} pen @param {Panel} panel @param {number} tile */
+  drawFrame(pen, { grid, view }, tile) {
     const { data, theme, hover } = this
-    const { left, top, side } = tileSpot(view, grid, place)
-    const tile = place.row * data.heads + place.column
+    const { left, top, side } = tileSpot(view, grid, tile)
     const [isChosen, isPointed] = [tile === data.chosen, tile === hover?.tile]
     const isStrong = isChosen || (isPointed && hover?.isByKeys)
     pen.strokeStyle = isStrong ? theme.accent : isPointed ? theme.ink : theme.line
@@ -606,9 +595,4 @@ function middleOf(from, side, start, room) {
 /** @param {number} number */
 function format(number) {
   return number.toLocaleString("en")
-}
-
-/** @param {ArrayLike<unknown>} a @param {ArrayLike<unknown>} b */
-function isEqual(a, b) {
-  return a.length === b.length && Array.prototype.every.call(a, (value, i) => value === b[i])
 }

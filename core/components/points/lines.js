@@ -16,15 +16,15 @@ const STRONGEST = 4 // of the theme's categories: blue, for each query's stronge
 
 /** Later kinds lie on top. */
 export const LOOKS = {
-  other: { layer: 0, opacity: 0.42, dash: [], colour: (/** @type {Theme} */ { ink }) => ink },
-  strongest: {
-    layer: 1,
-    opacity: 0.6,
-    dash: [],
-    colour: (/** @type {Theme} */ { series }) => series[STRONGEST],
-  },
-  chosen: { layer: 2, opacity: 0.8, dash: [4, 4], colour: (/** @type {Theme} */ { ink }) => ink },
-  red: { layer: 3, opacity: 0.9, dash: [], colour: (/** @type {Theme} */ { alert }) => alert },
+  other: { layer: 0, opacity: 0.42, dash: [], colour: "ink" },
+  strongest: { layer: 1, opacity: 0.6, dash: [], colour: "blue" },
+  chosen: { layer: 2, opacity: 0.8, dash: [4, 4], colour: "ink" },
+  red: { layer: 3, opacity: 0.9, dash: [], colour: "alert" },
+}
+
+/** @param {Look} look @param {Theme} theme */
+export function lineColour({ colour }, { ink, alert, series }) {
+  return { ink, alert, blue: series[STRONGEST] }[colour] ?? ink
 }
 
 /**
@@ -65,7 +65,7 @@ export function drawLines(pen, { xOf, yOf }, lines, theme, focus) {
   for (const line of lines.toSorted((a, b) => a.look.layer - b.look.layer)) {
     const { from, to, weight, look } = line
     pen.globalAlpha = linesOf([line], focus).length && focus >= 0 ? STRONG : look.opacity
-    pen.strokeStyle = look.colour(theme)
+    pen.strokeStyle = lineColour(look, theme)
     pen.lineWidth = WIDTH.min + WIDTH.weight * weight
     pen.lineCap = look.dash.length ? "butt" : "round"
     pen.setLineDash(look.dash)

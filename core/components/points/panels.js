@@ -28,6 +28,7 @@ import {
 } from "./viewport.js"
 
 /** @import { Pen } from "../shared/dom.js" */
+/** @import { Grid as PatchGrid } from "../shared/photo.js" */
 /** @import { Rgb, Theme } from "../shared/scales.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { Label, Placed } from "./labels.js" */
@@ -40,13 +41,12 @@ import {
  * @typedef {Panelled & Coloured & {labels: string[], keyLabels?: string[] | null, tones: Uint8Array | Uint16Array,
  *   lines: Float32Array, lineCounts: number[]}} Sent labels: of tokens; tones: of all tiles or of each, 0 for none
  * @typedef {{names: string[], queries: number, tints: Uint16Array}} Derived names: of points, queries first; tints: number of each one's colour
+ * @typedef {{grid: PatchGrid | null, pixels: Uint8Array, patched?: Uint8Array, queries: number}} Patched `patched`: whether each is a patch, if not all are
  * @typedef {Square & {wide?: number, high?: number}} Plane the part of a plane that has points, and the shares of its side that they take
  * @typedef {{index: number, figure: HTMLElement, title: HTMLElement, caption: HTMLElement, canvas: HTMLCanvasElement,
  *   notes: HTMLElement, grid: Grid, view: any, pen: Pen, labels: Placed[]}} Panel `index`: of its first tile
  * @typedef {{panel: Panel, tile: number, item: number, isByKeys?: boolean}} Hover a point or an arrow of a tile; -1 if none is near
  * @typedef {{title: string, lines: (string | null)[][]}} Note
- * @typedef {{pixels: Uint8Array, stride: number, side: number, patchOf: (point: number) => number, startOf: (patch: number) => number}} Pictures of
- * patches: which one a point stands for, -1 for none, and where its pixels begin
  * @typedef {{points: Iterable<number>, radius: number, rim: number, ring?: number, isFaded?: boolean, patch?: {half: number, frame: number}}} Group of
  * points that look alike, in the canvas' pixels: a rim of the paper's colour, or a ring; patches as themselves
  */
@@ -61,6 +61,25 @@ export function completed(sent) {
   const size = 1 + (shades.light?.[0].length ?? 0)
   const tints = Uint16Array.from(tones, (tone, i) => tone + (i % count < queries ? 0 : size))
   return { ...sent, names, queries, count, tints }
+}
+
+/** The patches of an image, or of a column of them: which one a point stands for, -1 for none, and where its pixels begin. @param {Patched} data */
+export function picturesOf({ grid, pixels, patched, queries }) {
+  if (!grid) return null
+  const { size: side, columns, first, count } = grid
+  return {
+    pixels,
+    side,
+    stride: side * columns,
+    /** @param {number} point */
+    patchOf(point) {
+      const patch = (point % queries) - first
+      return patch >= 0 && patch < count && (patched?.[patch] ?? true) ? patch : -1
+    },
+    /** @param {number} patch */
+    startOf: (patch) =>
+      3 * side * (Math.floor(patch / columns) * side * columns + (patch % columns)),
+  }
 }
 
 /** As many columns as fit. @param {number} room @param {number} minWidth @param {number} gap */
@@ -175,17 +194,10 @@ export class Panels extends View {
     return false
   }
 
-  /** The row and column of a tile of a panel. @param {Panel} panel @param {number} tile */
-  spotOf({ index, grid }, tile) {
-    const number = tile - index
-    return { row: Math.floor(number / grid.columns), column: number % grid.columns }
-  }
-
   /** Where the points of a tile are. @param {Panel} panel @param {number} tile */
-  placed(panel, tile) {
+  placed({ view, grid, index }, tile) {
     const { places, count } = this.data
-    const spot = this.spotOf(panel, tile)
-    return placeTile(panel.view, panel.grid, spot, this.planes[tile], places, tile * count)
+    return placeTile(view, grid, tile - index, this.planes[tile], places, tile * count)
   }
 
   /** The items that can be pointed at and stepped through, in order. @returns {Iterable<number>} */
@@ -196,11 +208,11 @@ export class Panels extends View {
   /** @param {Panel} panel @param {MouseEvent} event @returns {Hover | null} */
   hoverAt(panel, event) {
     const { x, y } = placeOf(panel.canvas, event)
-    const spot = panel.grid && tileAt(panel.view, panel.grid, x, y)
-    if (!spot) return null
+    const own = panel.grid ? tileAt(panel.view, panel.grid, x, y) : -1
+    if (own < 0) return null
     const isTouch = event instanceof PointerEvent && event.pointerType === "touch"
     const reach = isTouch ? this.reach.touch : this.reach.mouse
-    const tile = panel.index + spot.row * panel.grid.columns + spot.column
+    const tile = panel.index + own
     const isEmpty = this.data.unplaced?.[tile]
     const item = isEmpty ? -1 : this.nearest(this.placed(panel, tile), x, y, reach)
     return { panel, tile, item }
@@ -310,7 +322,7 @@ export class PointPanels extends Panels {
   /** @type {Rgb[][]} */ shades = [] // of queries and of keys
   /** @type {Uint32Array[]} */ inks = [] // by tint, and faded
   rings = { paper: 0, ink: 0, alert: 0 }
-  /** @type {Pictures | null} */ pictures = null // of an image
+  /** @type {ReturnType<typeof picturesOf>} */ pictures = null // of an image, or of many
   /** @type {Line[][]} */ lines = [] // of each head
 
   /** The colours of points. @param {number} faded share of its colour that a faded point keeps */
@@ -343,10 +355,10 @@ export class PointPanels extends Panels {
       raster.begin()
       const { left, top, width, height } = grid.box
       const box = [left, top, left + width, top + height].map((each) => Math.round(each * ratio))
-      for (const tile of tilesInView(view, grid)) {
-        const number = index + tile.row * grid.columns + tile.column
-        if (this.data.unplaced?.[number]) continue
-        const place = this.placed(panel, number)
+      for (const own of tilesInView(view, grid)) {
+        const tile = index + own
+        if (this.data.unplaced?.[tile]) continue
+        const place = this.placed(panel, tile)
         for (const group of this.groupsOf(panel, place.side)) this.paintGroup(place, group, box)
       }
       raster.present()

@@ -1,4 +1,4 @@
-// A grid of square tiles seen through a window: where each tile and its points are, what is at a place, how the view moves.
+// A grid of square tiles, numbered row by row, seen through a window: where each tile and its points are, what is at a place, how the view moves.
 // A single head is a grid of one tile that may leave the window. Pure.
 
 import { clamp } from "../shared/dom.js"
@@ -9,7 +9,6 @@ import { clamp } from "../shared/dom.js"
  * @typedef {Rows & {columns: number, pitch: number, box: Box, isFree?: boolean}} Grid pitch: the side of a tile at zoom 1; isFree: without edges
  * @typedef {{zoom: number, x: number, y: number}} View x, y: pixels of the grid to the left of the window and above it
  * @typedef {{left: number, top: number, side: number}} Spot of a tile
- * @typedef {{row: number, column: number}} Tile
  * @typedef {{x: number, y: number, size: number}} Square its lowest corner and its side, in units of the points
  * @typedef {ReturnType<typeof placeTile>} Placement
  */
@@ -92,18 +91,18 @@ export function resizedView({ zoom, x, y }, before, grid) {
   )
 }
 
-/** A tile without the gap to the next one. @param {View} view @param {Grid} grid @param {Tile} tile @returns {Spot} */
-export function tileSpot({ zoom, x, y }, { tops, pitch, box, isFree }, { row, column }) {
+/** A tile without the gap to the next one. @param {View} view @param {Grid} grid @param {number} tile @returns {Spot} */
+export function tileSpot({ zoom, x, y }, { tops, columns, pitch, box, isFree }, tile) {
   const side = pitch * zoom
   const gap = isFree ? 0 : clamp(side * 0.04, 2, 8)
   return {
-    left: box.left + column * side - x + gap / 2,
-    top: box.top + tops[row] * side - y + gap / 2,
+    left: box.left + (tile % columns) * side - x + gap / 2,
+    top: box.top + tops[Math.floor(tile / columns)] * side - y + gap / 2,
     side: side - gap,
   }
 }
 
-/** The tiles in view, row by row. @param {View} view @param {Grid} grid @returns {Tile[]} */
+/** The tiles in view, row by row. @param {View} view @param {Grid} grid @returns {number[]} */
 export function tilesInView({ zoom, x, y }, { tops, columns, pitch, box }) {
   const side = pitch * zoom
   const first = Math.max(0, Math.floor(x / side))
@@ -111,26 +110,26 @@ export function tilesInView({ zoom, x, y }, { tops, columns, pitch, box }) {
   return tops.flatMap((top, row) =>
     (top + 1) * side <= y || top * side >= y + box.height
       ? []
-      : Array.from({ length: Math.max(0, end - first) }, (_, i) => ({ row, column: first + i })),
+      : Array.from({ length: Math.max(0, end - first) }, (_, i) => row * columns + first + i),
   )
 }
 
-/** @param {View} view @param {Grid} grid @param {number} x @param {number} y @returns {Tile | null} */
+/** The tile at a place, or -1. @param {View} view @param {Grid} grid @param {number} x @param {number} y */
 export function tileAt(view, { tops, columns, pitch, box, isFree }, x, y) {
   if (x < box.left || y < box.top || x >= box.left + box.width || y >= box.top + box.height)
-    return null
-  if (isFree) return { row: 0, column: 0 }
+    return -1
+  if (isFree) return 0
   const side = pitch * view.zoom
   const [down, column] = [(y - box.top + view.y) / side, Math.floor((x - box.left + view.x) / side)]
   const row = tops.findIndex((top) => down >= top && down < top + 1)
-  return row >= 0 && column >= 0 && column < columns ? { row, column } : null
+  return row >= 0 && column >= 0 && column < columns ? row * columns + column : -1
 }
 
-/** The view in which a tile fills the window. @param {Grid} grid @param {Tile} tile */
-export function viewOfTile(grid, { row, column }) {
-  const { pitch, tops, box } = grid
+/** The view in which a tile fills the window. @param {Grid} grid @param {number} tile */
+export function viewOfTile(grid, tile) {
+  const { pitch, tops, columns, box } = grid
   const side = Math.min(box.width, box.height)
-  const [x, y] = [(column + 0.5) * side, (tops[row] + 0.5) * side]
+  const [x, y] = [((tile % columns) + 0.5) * side, (tops[Math.floor(tile / columns)] + 0.5) * side]
   return clampView({ zoom: side / pitch, x: x - box.width / 2, y: y - box.height / 2 }, grid)
 }
 
@@ -151,7 +150,7 @@ export function squareAround(places, items) {
   return { x, y, size, wide, high: tall }
 }
 
-/** A tile's points in pixels, starting with number `first` of `places`. @param {View} view @param {Grid} grid @param {Tile} tile @param {Square} square @param {ArrayLike<number>} places @param {number} first */
+/** A tile's points in pixels, starting with number `first` of `places`. @param {View} view @param {Grid} grid @param {number} tile @param {Square} square @param {ArrayLike<number>} places @param {number} first */
 export function placeTile(view, grid, tile, square, places, first) {
   const { left, top, side } = tileSpot(view, grid, tile)
   const margin = grid.isFree ? 0 : Math.max(MARGIN.min, side * MARGIN.share)
