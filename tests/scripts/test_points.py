@@ -147,11 +147,11 @@ def test_tiles_keep_gaps_the_window_stays_near_and_a_zoom_keeps_its_place(run: R
         pitches: [alone.pitch, hybrid.pitch],
         spot: tileSpot(all, alone, 0),
         zooms: [1e-3, 1e3].map((factor) => zoomAt(all, alone, factor, 300, 200).zoom),
-        far: (away.x + 300) / (alone.pitch / 2) - 1,
+        far: 2 * away.x - 1,
         rows: [0.25, 0.6, 1.4, 1.7, 2.5, 3.2].map((down) => Math.floor(at(down) / 4)),
         top: tileSpot(view, hybrid, 4).top - box.top,
         places: [first, zoomAt(first, grid, 1.7, 610, 300)].map(({ zoom, x, y }) => (
-          [(x + 610 - box.left) / (grid.pitch * zoom), (y + 300 - box.top) / (grid.pitch * zoom)]
+          [x + (610 - 630) / (grid.pitch * zoom), y + (300 - 320) / (grid.pitch * zoom)]
         )),
         corner: panBy(large, grid, -1e5, -1e5),
         back: zoomAt(large, grid, 1e-3, 100, 100),
@@ -164,8 +164,8 @@ def test_tiles_keep_gaps_the_window_stays_near_and_a_zoom_keeps_its_place(run: R
     assert found["rows"] == [-1, 0, 0, -1, 1, -1]
     assert found["top"] == pytest.approx(2 * 600 / 3.5, abs=5)  # and half the space between tiles
     assert found["places"][1] == pytest.approx(found["places"][0], abs=1e-9)
-    assert found["corner"] == {"zoom": 4, "x": 4 * 1200 - 1200, "y": 4 * 600 - 600}
-    assert found["back"] == {"zoom": 1, "x": 0, "y": 0}
+    assert found["corner"] == {"zoom": 4, "x": 12 - 12 / 8, "y": 6 - 6 / 8}
+    assert found["back"] == {"zoom": 1, "x": 6, "y": 3}
 
 
 def test_a_finger_is_told_of_no_key_wheel_or_click(run: Run) -> None:

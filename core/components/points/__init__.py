@@ -22,6 +22,11 @@ _points = register_component("points")
 _STEPS = 65535  # per side of a frame: a uint16 for each coordinate
 _UNKNOWN = -1.0  # in place of half a side, if a head's points are not all finite
 _GAP = 0.18  # for layers without attention, as a share of a tile's height
+# What screen readers say of a picture.
+_CLOUD = (
+    "{} queries and {} keys; arrow keys step from point to point, Enter pins one, Escape unpins"
+)
+_HEADS = "{} layers down, {} heads across, {} tokens in each; arrow keys move, Enter opens a head"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -132,11 +137,13 @@ class Clouds(Coloured):
     def packed(self) -> bytes:
         """What the component receives."""
         shown_keys = self.shown if self.shown_keys is None else self.shown_keys
+        counts = len(self.shown), len(shown_keys)
         settings = {name: vars(self)[name] for name in ("heads", "columns", "sources", "targets")}
         settings |= {
             "kind": "clouds",
             "keyLabels": self.key_labels and list(self.key_labels),
             "titles": [panel.title for panel in self.panels],
+            "described": [f"{panel.title}: {_CLOUD.format(*counts)}" for panel in self.panels],
             "axes": [list(panel.axes) for panel in self.panels],
             "notes": [list(panel.notes) for panel in self.panels],
             "groups": [panel.group for panel in self.panels],
@@ -215,6 +222,11 @@ class AtlasCloud(Coloured):
         settings = {
             "kind": "head" if is_one else "heads",
             "titles": [self.title or ""],
+            "described": [
+                f"{self.title}: {len(self.labels):,} queries and as many keys"
+                if is_one
+                else _HEADS.format(len(self.layer_labels), self.heads, len(self.labels))
+            ],
             "window": crc32(window),  # with another number, the whole is shown
             "numbers": rows.layer_labels,
             "tops": [place - 1 for place in rows.places],
@@ -318,9 +330,11 @@ def show_planes(
         if on_pick is not None:
             on_pick(as_indices(reported(key, "pick").get("arrows"), count))
 
+    holds = "" if on_pick is None else ", Enter holds one"
     settings = {
         "kind": "arrows",
         "titles": list(titles),
+        "described": [f"{title}: {count} arrows; arrow keys read them{holds}" for title in titles],
         "captions": list(notes),
         "count": count,
         "arrows": [arrow._asdict() for arrow in arrows],

@@ -50,12 +50,6 @@ export class Arrows extends Panels {
     return { columns, width, height: Math.round(Math.max(TILE.height, TILE.share * width)) }
   }
 
-  /** @param {number} index */
-  describe(index) {
-    const keys = `arrow keys read them${this.data.canPick ? ", Enter holds one" : ""}`
-    return `${this.data.titles[index]}: ${this.data.count} arrows; ${keys}`
-  }
-
   style() {
     const { legend, arrows } = this.data
     const entries = arrows.map(({ name, colour }) =>

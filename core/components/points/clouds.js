@@ -74,13 +74,6 @@ export class Clouds extends PointPanels {
     return { columns, width, height }
   }
 
-  /** @param {number} index */
-  describe(index) {
-    const { titles, shown, queries } = this.data
-    const own = shown.filter((point) => point < queries).length
-    return `${titles[index]}: ${own} queries and ${shown.length - own} keys; arrow keys step from point to point, Enter pins one, Escape unpins`
-  }
-
   style() {
     const { data, theme } = this
     this.colour(FADED)

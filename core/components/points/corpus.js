@@ -20,6 +20,7 @@ import {
   ZOOM,
   clampView,
   gridFor,
+  inPixels,
   nearestItem,
   panBy,
   squareAround,
@@ -152,6 +153,7 @@ export class Corpus extends PointPanels {
   }
 
   sizePanels() {
+    const { data, isNarrow } = this
     const { height: inWindow } = windowFor(this.root)
     if (this.isOne) {
       const width = this.width - 2
@@ -159,21 +161,11 @@ export class Corpus extends PointPanels {
       const height = Math.round(Math.min(STAGE.maxHeight, STAGE.share * width, fitting))
       return { columns: 1, width, height }
     }
-    return { columns: 1, width: this.width, height: GUTTER.top + this.tiles().box.height + 1 }
-  }
-
-  /** The grid of all heads, whose rows are seen without scrolling. */
-  tiles() {
-    const { data, width, isNarrow } = this
-    const share = (isNarrow ? HEIGHT.narrow : HEIGHT.share) * windowFor(this.root).height
+    const share = (isNarrow ? HEIGHT.narrow : HEIGHT.share) * inWindow // the rows are seen without scrolling
     const height = clamp(share, HEIGHT.least, HEIGHT.max)
-    const box = { ...GUTTER, width: width - GUTTER.left - 1, height }
-    return gridFor(data, data.heads, box, isNarrow ? height : HEIGHT.min)
-  }
-
-  /** @param {number} index @param {number} width @param {number} height */
-  makeGrid(index, width, height) {
-    return this.isOne ? super.makeGrid(index, width, height) : this.tiles()
+    const box = { ...GUTTER, width: this.width - GUTTER.left - 1, height }
+    const grid = gridFor(data, data.heads, box, isNarrow ? height : HEIGHT.min)
+    return { columns: 1, width: this.width, height: GUTTER.top + grid.box.height + 1, grid }
   }
 
   get isNarrow() {
@@ -184,16 +176,8 @@ export class Corpus extends PointPanels {
   firstView(grid) {
     if (this.isOne || !this.isNarrow) return wholeView(grid)
     const side = grid.box.height / grid.high
-    const middle = ((Math.max(0, this.data.chosen) % this.data.heads) + 0.5) * side
-    return clampView({ zoom: side / grid.pitch, x: middle - grid.box.width / 2, y: 0 }, grid)
-  }
-
-  /** @param {number} index */
-  describe(index) {
-    const { titles, numbers, heads, queries } = this.data
-    return this.isOne
-      ? `${titles[index]}: ${format(queries)} queries and as many keys`
-      : `${numbers.length} layers down, ${heads} heads across, ${queries} tokens in each; arrow keys move, Enter opens a head`
+    const x = (Math.max(0, this.data.chosen) % this.data.heads) + 0.5
+    return clampView({ zoom: side / grid.pitch, x, y: 0 }, grid)
   }
 
   /** Marks, colours, and the words about them. */
@@ -513,9 +497,10 @@ export class Corpus extends PointPanels {
     }
     Object.assign(pen, { font: `12px ${theme.font}`, strokeStyle: theme.line, lineWidth: 1 })
     pen.setLineDash([4, 4])
-    const end = Math.min(left + grid.columns * pitch * view.zoom, box.left + box.width)
+    const ends = inPixels(view, grid, grid.columns, 0)
+    const end = Math.min(ends.left, box.left + box.width)
     for (const [middle, numbers] of data.gaps) {
-      const y = box.top + middle * pitch * view.zoom - view.y
+      const y = inPixels(view, grid, 0, middle).top
       if (y < box.top || y > box.top + box.height) continue
       pen.fillText(numbers, start - 5, y)
       strokeLine(pen, start, y, end, y)
@@ -525,7 +510,7 @@ export class Corpus extends PointPanels {
     for (const column of new Set(tiles.map((tile) => tile % data.heads))) {
       const spot = tileSpot(view, grid, column)
       const x = middleOf(spot.left, side, box.left, box.width)
-      const y = Math.max(box.top - view.y, box.top) - 9
+      const y = Math.max(ends.top, box.top) - 9
       if (column % step === 0) pen.fillText(`H${1 + column}`, x, y)
     }
   }

@@ -18,10 +18,10 @@ import { listenGestures } from "./gestures.js"
 import { makeRaster, mixed, packedColour } from "./raster.js"
 import { shortened } from "./labels.js"
 import {
+  clampView,
   freeGrid,
   nearestItem,
   placeTile,
-  resizedView,
   tileAt,
   tilesInView,
   wholeView,
@@ -36,8 +36,8 @@ import {
 /** @import { Coloured } from "./shades.js" */
 /** @import { Grid, Placement, Square, View as Window } from "./viewport.js" */
 /**
- * @typedef {{titles: string[], captions?: string[], notes?: string[][], places: Float32Array | Uint16Array, count: number, unplaced?: Uint8Array}} Panelled
- * places: x and y of `count` points per tile; captions: beside titles; notes: below a panel; unplaced: tiles that have no points yet
+ * @typedef {{titles: string[], described: string[], captions?: string[], notes?: string[][], places: Float32Array | Uint16Array, count: number, unplaced?: Uint8Array}} Panelled
+ * described: for screen readers; places: x and y of `count` points per tile; captions: beside titles; notes: below a panel; unplaced: tiles that have no points yet
  * @typedef {Panelled & Coloured & {labels: string[], keyLabels?: string[] | null, tones: Uint8Array | Uint16Array,
  *   lines: Float32Array, lineCounts: number[]}} Sent labels: of tokens; tones: of all tiles or of each, 0 for none
  * @typedef {{names: string[], queries: number, tints: Uint16Array}} Derived names: of points, queries first; tints: number of each one's colour
@@ -125,45 +125,32 @@ export class Panels extends View {
     if (!this.width) return
     this.theme = readTheme(this.root)
     this.ratio = ratioOf(this.root, MAX_RATIO)
-    const { columns, width, height } = this.sizePanels()
+    const { columns, width, height, grid } = this.sizePanels()
     this.grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, ${width + 2}px))`
-    const { titles, captions = [], notes = [] } = this.data
+    const { titles, described, captions = [], notes = [] } = this.data
     while (this.panels.length > titles.length) this.panels.pop()?.figure.remove()
     titles.forEach((title, index) => {
       const panel = this.panels[index] ?? this.addPanel(index)
       panel.title.textContent = title
       panel.caption.textContent = captions[index] ?? ""
       panel.notes.replaceChildren(...(notes[index] ?? []).map((note) => el(null, "div", "", note)))
-      setAttrs(panel.canvas, { "aria-label": this.describe(index) })
-      const before = panel.grid
-      panel.grid = this.makeGrid(index, width, height)
-      panel.view = panel.view
-        ? resizedView(panel.view, before, panel.grid)
-        : this.firstView(panel.grid)
+      setAttrs(panel.canvas, { "aria-label": described[index] })
+      panel.grid = grid ?? freeGrid(this.planes[index], { width, height }, this.margin)
+      panel.view = panel.view ? clampView(panel.view, panel.grid) : this.firstView(panel.grid)
       panel.pen = sizeCanvas(panel.canvas, width, height, { ratio: this.ratio })
     })
     this.style()
     this.draw(true)
   }
 
-  /** Columns of panels, and the pixels of a picture. @abstract */
+  /** Columns of panels, the pixels of a picture, and its tiles if there are many. @abstract @returns {{columns: number, width: number, height: number, grid?: Grid}} */
   sizePanels() {
     return { columns: 1, width: this.width, height: this.width }
-  }
-
-  /** @param {number} index @param {number} width @param {number} height */
-  makeGrid(index, width, height) {
-    return freeGrid(this.planes[index], { width, height }, this.margin)
   }
 
   /** The initial view. @param {Grid} grid */
   firstView(grid) {
     return wholeView(grid)
-  }
-
-  /** The description of a picture for screen readers. @abstract @param {number} _index @returns {string} */
-  describe(_index) {
-    return ""
   }
 
   /** Everything that depends on the theme and on what is found or picked; the legend. @abstract */

@@ -7,7 +7,7 @@ import { clamp } from "../shared/dom.js"
  * @typedef {{left: number, top: number, width: number, height: number}} Box the window, in pixels
  * @typedef {{tops: number[], high: number}} Rows where rows begin, and where the last one or what follows it ends, in tiles
  * @typedef {Rows & {columns: number, pitch: number, box: Box, isFree?: boolean}} Grid pitch: the side of a tile at zoom 1; isFree: without edges
- * @typedef {{zoom: number, x: number, y: number}} View x, y: pixels of the grid to the left of the window and above it
+ * @typedef {{zoom: number, x: number, y: number}} View x, y: what is in the middle of the window, in tiles
  * @typedef {{left: number, top: number, side: number}} Spot of a tile
  * @typedef {{x: number, y: number, size: number}} Square its lowest corner and its side, in units of the points
  * @typedef {ReturnType<typeof placeTile>} Placement
@@ -42,95 +42,91 @@ export function freeGrid({ wide = 1, high = 1 }, { width, height }, margin) {
 
 /** @param {Grid} grid */
 export function wholeView(grid) {
-  const { columns, high, pitch, box } = grid
-  const [x, y] = [(columns * pitch - box.width) / 2, (high * pitch - box.height) / 2]
-  return clampView({ zoom: 1, x, y }, grid)
+  return clampView({ zoom: 1, x: grid.columns / 2, y: grid.high / 2 }, grid)
 }
 
 /** Within the edges of the grid; a grid smaller than the window is centred at its top. A free one stays near. @param {View} view @param {Grid} grid @returns {View} */
-export function clampView({ zoom, x, y }, { high, columns, pitch, box, isFree }) {
-  const largest = Math.max(1, (ZOOM.windows * Math.min(box.width, box.height)) / pitch)
-  const near = isFree ? clamp(zoom, FREE.min, FREE.max) : clamp(zoom, 1, largest)
-  /** @type {(from: number, tiles: number, room: number, share: number) => number} */
-  const edge = (from, tiles, room, share) => {
-    const extent = tiles * pitch * near
-    const [middle, reach] = [(extent - room) / 2, (FREE.shift * extent) / 2]
-    if (isFree) return clamp(from, middle - reach, middle + reach)
-    return extent <= room ? (extent - room) * share : clamp(from, 0, extent - room)
+export function clampView(view, { high, columns, pitch, box, isFree }) {
+  if (isFree) {
+    /** @type {(place: number) => number} */
+    const near = (place) => 0.5 + clamp(place - 0.5, -FREE.shift / 2, FREE.shift / 2)
+    return { zoom: clamp(view.zoom, FREE.min, FREE.max), x: near(view.x), y: near(view.y) }
   }
-  return { zoom: near, x: edge(x, columns, box.width, 0.5), y: edge(y, high, box.height, 0) }
+  const largest = Math.max(1, (ZOOM.windows * Math.min(box.width, box.height)) / pitch)
+  const zoom = clamp(view.zoom, 1, largest)
+  const [across, down] = [box.width, box.height].map((room) => room / pitch / zoom / 2)
+  const x = columns <= 2 * across ? columns / 2 : clamp(view.x, across, columns - across)
+  return { zoom, x, y: clamp(view.y, down, Math.max(down, high - down)) }
 }
 
-/** @param {View} view @param {Grid} grid @param {number} dx @param {number} dy */
-export function panBy(view, grid, dx, dy) {
-  return clampView({ ...view, x: view.x - dx, y: view.y - dy }, grid)
+/** @param {View} view @param {Grid} grid @param {number} dx @param {number} dy in pixels */
+export function panBy({ zoom, x, y }, grid, dx, dy) {
+  const side = grid.pitch * zoom
+  return clampView({ zoom, x: x - dx / side, y: y - dy / side }, grid)
 }
 
 /** Zoomed by a factor around (x, y), which stays in place. @param {View} view @param {Grid} grid @param {number} factor @param {number} x @param {number} y */
 export function zoomAt(view, grid, factor, x, y) {
   const { zoom } = clampView({ ...view, zoom: view.zoom * factor }, grid)
-  const growth = zoom / view.zoom
-  const [across, down] = [x - grid.box.left, y - grid.box.top]
-  return clampView(
-    { ...view, zoom, x: (view.x + across) * growth - across, y: (view.y + down) * growth - down },
-    grid,
-  )
+  const growth = 1 - view.zoom / zoom
+  const [across, down] = inTiles(view, grid, x, y)
+  const place = { x: view.x + (across - view.x) * growth, y: view.y + (down - view.y) * growth }
+  return clampView({ zoom, ...place }, grid)
 }
 
-/** The same view of a grid with another size: the middle stays in the middle. @param {View} view @param {Grid} before @param {Grid} grid */
-export function resizedView({ zoom, x, y }, before, grid) {
-  const growth = grid.pitch / before.pitch
-  const [across, down] = [before.box.width / 2, before.box.height / 2]
-  return clampView(
-    {
-      zoom,
-      x: (x + across) * growth - grid.box.width / 2,
-      y: (y + down) * growth - grid.box.height / 2,
-    },
-    grid,
-  )
-}
-
-/** A tile without the gap to the next one. @param {View} view @param {Grid} grid @param {number} tile @returns {Spot} */
-export function tileSpot({ zoom, x, y }, { tops, columns, pitch, box, isFree }, tile) {
+/** A place of the picture, in tiles. @param {View} view @param {Grid} grid @param {number} left @param {number} top */
+function inTiles({ zoom, x, y }, { pitch, box }, left, top) {
   const side = pitch * zoom
-  const gap = isFree ? 0 : clamp(side * 0.04, 2, 8)
+  const [across, down] = [left - box.left - box.width / 2, top - box.top - box.height / 2]
+  return [x + across / side, y + down / side]
+}
+
+/** A place in tiles, in pixels of the picture. @param {View} view @param {Grid} grid @param {number} across @param {number} down */
+export function inPixels({ zoom, x, y }, { pitch, box }, across, down) {
+  const side = pitch * zoom
   return {
-    left: box.left + (tile % columns) * side - x + gap / 2,
-    top: box.top + tops[Math.floor(tile / columns)] * side - y + gap / 2,
-    side: side - gap,
+    left: box.left + box.width / 2 + (across - x) * side,
+    top: box.top + box.height / 2 + (down - y) * side,
   }
 }
 
+/** A tile without the gap to the next one. @param {View} view @param {Grid} grid @param {number} tile @returns {Spot} */
+export function tileSpot(view, grid, tile) {
+  const { tops, columns, pitch, isFree } = grid
+  const side = pitch * view.zoom
+  const gap = isFree ? 0 : clamp(side * 0.04, 2, 8)
+  const { left, top } = inPixels(view, grid, tile % columns, tops[Math.floor(tile / columns)])
+  return { left: left + gap / 2, top: top + gap / 2, side: side - gap }
+}
+
 /** The tiles in view, row by row. @param {View} view @param {Grid} grid @returns {number[]} */
-export function tilesInView({ zoom, x, y }, { tops, columns, pitch, box }) {
-  const side = pitch * zoom
-  const first = Math.max(0, Math.floor(x / side))
-  const end = Math.min(columns, Math.ceil((x + box.width) / side))
-  return tops.flatMap((top, row) =>
-    (top + 1) * side <= y || top * side >= y + box.height
-      ? []
-      : Array.from({ length: Math.max(0, end - first) }, (_, i) => row * columns + first + i),
-  )
+export function tilesInView(view, grid) {
+  const { tops, columns, box } = grid
+  const [left, top] = inTiles(view, grid, box.left, box.top)
+  const [right, bottom] = inTiles(view, grid, box.left + box.width, box.top + box.height)
+  return [...Array(tops.length * columns).keys()].filter((tile) => {
+    const [row, column] = [tops[Math.floor(tile / columns)], tile % columns]
+    return row + 1 > top && row < bottom && column + 1 > left && column < right
+  })
 }
 
 /** The tile at a place, or -1. @param {View} view @param {Grid} grid @param {number} x @param {number} y */
-export function tileAt(view, { tops, columns, pitch, box, isFree }, x, y) {
+export function tileAt(view, grid, x, y) {
+  const { tops, columns, box, isFree } = grid
   if (x < box.left || y < box.top || x >= box.left + box.width || y >= box.top + box.height)
     return -1
   if (isFree) return 0
-  const side = pitch * view.zoom
-  const [down, column] = [(y - box.top + view.y) / side, Math.floor((x - box.left + view.x) / side)]
+  const [across, down] = inTiles(view, grid, x, y)
   const row = tops.findIndex((top) => down >= top && down < top + 1)
-  return row >= 0 && column >= 0 && column < columns ? row * columns + column : -1
+  return row >= 0 && across >= 0 && across < columns ? row * columns + Math.floor(across) : -1
 }
 
 /** The view in which a tile fills the window. @param {Grid} grid @param {number} tile */
 export function viewOfTile(grid, tile) {
   const { pitch, tops, columns, box } = grid
-  const side = Math.min(box.width, box.height)
-  const [x, y] = [((tile % columns) + 0.5) * side, (tops[Math.floor(tile / columns)] + 0.5) * side]
-  return clampView({ zoom: side / pitch, x: x - box.width / 2, y: y - box.height / 2 }, grid)
+  const zoom = Math.min(box.width, box.height) / pitch
+  const y = tops[Math.floor(tile / columns)] + 0.5
+  return clampView({ zoom, x: (tile % columns) + 0.5, y }, grid)
 }
 
 /** The square around some points, and the shares of its side that they take. @param {ArrayLike<number>} places x and y of each @param {Iterable<number>} items @returns {Square & {wide: number, high: number}} */
