@@ -189,7 +189,7 @@ export class Corpus extends PointPanels {
     this.clear = [...order].filter((point) => of[point] > MARK.faded)
     this.rank = isOne ? labelledFirst(data.labels, order, of) : []
     this.colour(data.searching ? FADED[theme.isDark ? "dark" : "light"] : FADED.sentence)
-    Object.assign(root.dataset, { matches: 2 * found, picked })
+    root.dataset.matches = String(2 * found)
     const entries = legendEntries(data, this.shades)
     if (data.lines.length)
       entries.push(legendEntry([], "lines: the two most attended keys of each query"))
@@ -425,10 +425,8 @@ export class Corpus extends PointPanels {
       .map((point) => this.textFor(place, point, radius + GROWTH[marks.of[point]]))
     const some = ((width * height) / LABELS.pixels) * Math.max(1, view.zoom) ** 0.7 // few over the whole cloud, more when zoomed in
     const plain = Math.min(LABELS.maxPlain, Math.round(some))
-    panel.labels = [
-      ...placeLabels(room, labels.slice(0, marksShown), LABELS.maxMarked, pen, theme),
-      ...placeLabels(room, labels.slice(marksShown), plain, pen, theme),
-    ]
+    const most = Math.min(LABELS.maxMarked, marksShown) + plain
+    panel.labels = placeLabels(room, labels, most, pen, theme)
   }
 
   /** @param {Pen} pen @param {Panel} panel */
