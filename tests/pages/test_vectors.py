@@ -35,7 +35,7 @@ def test_all_tokens_have_a_colour_of_tab20_and_a_legend() -> None:
     notebook = sent(open_app("vectors", tab20="1"), "points")
     assert (len(usual["held"]), usual["legend"]) == (2, False)
     assert (notebook["held"], notebook["legend"]) == ([], True)
-    colours = notebook["colours"]
+    colours = [arrow["colour"] for arrow in notebook["arrows"]]
     assert colours[:3] == ["#1f77b4", "#aec7e8", "#ff7f0e"]
     assert len(set(colours)) == len(colours) == 11
 

@@ -254,6 +254,7 @@ export class Corpus extends PointPanels {
   /** @param {Panel} panel @param {string} key */
   pressKey(panel, key) {
     const isEnter = key === "Enter" || key === " "
+    if (isEnter && this.isOne && !this.hover) return true
     if (isEnter && !this.hover) this.pointMiddle()
     if (key === "+" || key === "=") this.zoomMiddle(ZOOM.step)
     else if (key === "-" || key === "_") this.zoomMiddle(1 / ZOOM.step)

@@ -212,7 +212,9 @@ export class Panels extends View {
 
   /** Show what is pointed at, and its note beside the pointer or the item. @param {Hover | null} hover @param {{clientX: number, clientY: number} | null} [event] */
   point(hover, event) {
-    const isSame = hover?.tile === this.hover?.tile && hover?.item === this.hover?.item
+    /** @type {(each: Hover | null) => string} */
+    const nameOf = (each) => `${each?.tile} ${each?.item} ${each?.isByKeys}`
+    const isSame = nameOf(hover) === nameOf(this.hover)
     this.hover = hover
     const note = hover && this.noteOf(hover)
     if (hover && note) this.tip.show(event ?? this.clientOf(hover), note.title, note.lines)
