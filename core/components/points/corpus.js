@@ -354,8 +354,8 @@ export class Corpus extends PointPanels {
     } else if (hover.isByKeys) {
       const zoom = this.panel.view.zoom.toFixed(1)
       const where = this.canShrink ? ` in the middle, ${zoom} times as large` : ""
-      const verb = component.standalone ? "enlarges" : "opens"
-      reading.textContent = `${this.nameOf(hover.tile)}${where}. Enter ${verb} it.`
+      const act = component.standalone ? "enlarges" : "opens"
+      reading.textContent = this.nameOf(hover.tile) + `${where}. Enter ${act} it.`
     }
   }
 
