@@ -93,16 +93,13 @@ def test_texts_are_readable_no_label_is_cut_and_axe_finds_nothing(
 
 
 def show(page: Page, scheme: Scheme, screen: tuple[int, int, int]) -> None:
-    """Take a theme, then a size, which has canvases drawn anew."""
+    """Take a theme, then a size."""
     page.emulate_media(color_scheme=scheme)
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", PAPERS[scheme])
     settle(page)
     width, height, _ = screen
-    before = page.viewport_size or {"width": 0}
-    if before["width"] != width:
-        page.evaluate("writtenTexts.clear()")
-        page.set_viewport_size({"width": width, "height": height})
-        page.evaluate(SLID)
+    page.set_viewport_size({"width": width, "height": height})
+    page.evaluate(SLID)
 
 
 def test_a_faint_and_a_small_text_are_found(app: str, open_page: Open) -> None:
@@ -134,5 +131,7 @@ MIXED = """() => {
   document.body.append(canvas)
   const pen = canvas.getContext("2d")
   Object.assign(pen, { font: "10px sans-serif", fillStyle: "rgb(128, 128, 128)" })
+  pen.fillText("wiped", 5, 20)
+  pen.fillRect(0, 0, canvas.width, canvas.height)
   pen.fillText("painted", 5, 20)
 }"""

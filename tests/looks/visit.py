@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 HERE = Path(__file__).parent
+_MEASURE = (HERE / "measure.js").read_text("utf-8")
 _AXE = HERE.parent / "scripts/node_modules/axe-core/axe.min.js"
 MIN_SIZE = 12.0  # CSS pixels; what counts is the number that a browser computes
 MIN_CONTRAST = 4.5
@@ -116,9 +116,11 @@ def cut_labels(page: Page) -> list[str]:
     for more in page.get_by_test_id("stPopoverButton").filter(has_text=re.compile("^More")).all():
         if more.is_visible():
             more.evaluate("(node) => node.click()")  # no tip is left behind
-            page.get_by_test_id("stPopoverBody").wait_for()
+            box = page.get_by_test_id("stPopoverBody")
+            box.wait_for()
             cut += _measured(page, "cutLabels()")
-            page.keyboard.press("Escape")
+            more.evaluate("(node) => node.click()")  # an open one would take the next press
+            box.wait_for(state="hidden")
     return cut
 
 
@@ -126,8 +128,7 @@ def _measured(page: Page, call: str) -> list[Any]:
     """What a call in measure.js gives, for which axe is loaded."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(_AXE.read_text("utf-8"))
-    found: list[Any] = page.evaluate(f"() => {{ {_script()}; return {call} }}")
-    return found
+    return [*page.evaluate(f"() => {{ {_MEASURE}; return {call} }}")]
 
 
 def picture_top(page: Page) -> int:
@@ -138,8 +139,3 @@ def picture_top(page: Page) -> int:
 def words_in_view(page: Page) -> int:
     """How many words of the page itself are on the screen."""
     return int(page.evaluate(_WORDS))
-
-
-@cache
-def _script() -> str:
-    return (HERE / "measure.js").read_text("utf-8")

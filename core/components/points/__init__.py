@@ -219,6 +219,7 @@ class AtlasCloud(Coloured):
         window = places.tobytes() if is_one else repr((shape[0], self.layer_labels)).encode()
         lines = np.zeros((0, 3)) if self.lines is None else self.lines
         ranked = lines[np.argsort(lines[:, 2], kind="stable")]  # the strongest are drawn last
+        count, side = (0, 0) if self.sprites is None else self.sprites.shape[:2]
         settings = {
             "kind": "head" if is_one else "heads",
             "titles": [self.title or ""],
@@ -236,9 +237,7 @@ class AtlasCloud(Coloured):
             "chosen": layer * self.heads + head,
             "texts": list(self.texts),
             "searching": self.searching,
-            "grid": self.sprites is not None
-            and {"columns": 1, "first": 0}
-            | dict(zip(("count", "size"), self.sprites.shape[:2], strict=True)),
+            "grid": {"columns": 1, "first": 0, "count": count, "size": side} if count else None,
             "picked": -1 if self.picked is None else self.picked,
             "lineCounts": [len(ranked)],
         }
