@@ -17,7 +17,7 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1.element_tree import Block
 
-from core.model.interventions import heads as effects_of_heads
+from core.model.interventions.reference import samples_of
 from core.model.opening import hub
 from core.model.opening import load as loading
 from core.screens.atlas import matrix
@@ -80,7 +80,7 @@ def _what_is_slow_is_made_once() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def few_effects() -> Iterator[None]:
     """Effects on few tokens, compared with two random directions: else a minute a text."""
-    run, samples_of = effects._run, effects_of_heads.samples_of
+    run = effects._run
 
     def run_few(*given: Any, draws: int = 0, **options: Any) -> Effects:
         return run(*given, draws=min(draws, 2), **options)
@@ -89,8 +89,7 @@ def few_effects() -> Iterator[None]:
         patch.setattr(effects, "_run", run_few)
         patch.setattr(effects, "MAX_TOKENS", 16)  # no text of other tests is cut
         patch.setattr(effects_corpus, "SAMPLE_DRAWS", 2)
-        for module in (effects_of_heads, effects_corpus):
-            patch.setattr(module, "samples_of", lambda model: samples_of(model)[:2])
+        patch.setattr(effects_corpus, "samples_of", lambda model: samples_of(model)[:2])
         yield
     for kept in (effects._place, effects.effects_of_head, effects_corpus._place):
         kept.clear()

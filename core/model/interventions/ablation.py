@@ -6,16 +6,15 @@ import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, repeat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.model.errors import UnsupportedModelError
 from core.model.interventions.changing import UNCHANGED, Intervention, Replacement
 from core.model.interventions.heads import Replace, replacement_rows, replacements
 from core.model.interventions.measures import Measurement, Outcome, measures_of
-from core.model.interventions.probe import Probe, as_input, probe_of, run, whole_probe
+from core.model.interventions.probe import Cut, Probe, as_input, probe_of, run, whole_probe
 from core.model.interventions.reference import Doubles
 from core.model.language import display_names
 from core.model.refusal import refusing_to
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 DRAWS = 4  # maximum controls; for an edge, the keys with the nearest weights
 TOP = 5  # words or classes: the likeliest before, and the likeliest after
-_OF_WORDS = {"kl", "logit_difference"}  # measures that read the logits of all words
 
 
 class Cell(NamedTuple):
@@ -76,43 +74,6 @@ class AblationResult(Measurement):
         return float(np.abs(self.draws).max()) if len(self.draws) else float("nan")
 
 
-@dataclass(frozen=True, eq=False)
-class _Ablation:
-    """What to ablate in an input's attention, with its trace from before."""
-
-    source: Source
-    before: Trace
-    heads: Collection[tuple[int, int]]
-    cells: Sequence[Cell]
-    replace: Replace
-
-    def interventions(self, probe: Probe, draws: int) -> Iterator[Intervention]:
-        """The ablation, then its controls."""
-        replaced: Iterable[Sequence[Replacement]] = repeat(())
-        if self.heads:
-            outputs = replacements(probe, self.source, self.replace)
-            rows = list(replacement_rows(*outputs, self.heads, draws))
-            replaced = ([row for draw, row in rows if draw == each] for each in range(1 + draws))
-        masks = self._forbidden(probe) if self.cells else repeat({})
-        return islice(map(Intervention, replaced, masks), 1 + draws)
-
-    def _forbidden(self, probe: Probe) -> Iterator[dict[int, torch.Tensor]]:
-        """Masks of the cells, then of cells with other keys instead, the nearest weights first."""
-        import torch
-
-        shape, device = (self.before.shape[1], probe.tokens), probe.model.network.device
-        keys = [[cell.key, *_nearest_keys(self.before, cell)] for cell in self.cells]
-        for places in zip(*keys, strict=False):
-            cells = [c._replace(key=key) for c, key in zip(self.cells, places, strict=True)]
-            masks = _masks(cells, shape).items()
-            yield {layer: torch.tensor(mask, device=device) for layer, mask in masks}
-
-    def passes(self, probe: Probe, draws: int) -> list[torch.Tensor]:
-        """The readings without any change, under the ablation, and under each control."""
-        changes = (UNCHANGED, *self.interventions(probe, draws))
-        return [run(probe, change) for change in changes]
-
-
 @refusing_to("run")
 def ablate(
     model: LoadedModel,
@@ -122,9 +83,8 @@ def ablate(
     cells: Sequence[Cell] = (),
     replace: Replace = "mean",
     measure: Outcome | None = None,
-    pair: str | None = None,
-    max_tokens: int | None = None,
     draws: int = DRAWS,
+    **cut: Unpack[Cut],
 ) -> AblationResult:
     """Run a text or an image twice, the second time without the given heads and cells.
 
@@ -144,64 +104,79 @@ def ablate(
     if cells and model.way == "fast":
         # The fast function takes no extra mask, and rounds differently from the exact one.
         model = dataclasses.replace(model, way="exact")
-    item = as_input(model, text, pair, max_tokens)
+    item = as_input(model, text, **cut)
     (before,) = trace_inputs(model, [item])
     _check_rows(before, cells)
-    ablation = _Ablation(text, before, heads, cells, replace)
-    (change,) = ablation.interventions(whole_probe(model, item), 0)
+
+    def interventions(probe: Probe, draws: int) -> list[Intervention]:
+        """What is taken away, then the controls."""
+        replaced: Iterable[Sequence[Replacement]] = repeat(())
+        if heads:
+            rows = list(replacement_rows(*replacements(probe, text, replace), heads, draws))
+            replaced = ([row for draw, row in rows if draw == each] for each in range(1 + draws))
+        masks = _nearest_masks(probe, before, cells) if cells else repeat({})
+        return list(islice(map(Intervention, replaced, masks), 1 + draws))
+
+    def readings(probe: Probe, draws: int) -> list[torch.Tensor]:
+        return [run(probe, each) for each in (UNCHANGED, *interventions(probe, draws))]
+
+    (change,) = interventions(whole_probe(model, item), 0)
     (after,) = trace_inputs(model, [item], change=change)
-    probe = probe_of(model, text, measure, pair=pair, max_tokens=max_tokens)
-    reads = ablation.passes(probe, draws)
+    probe = probe_of(model, text, measure, **cut)
+    reads = readings(probe, draws)
     change_by, *draws_by = (float(probe.compare(reads[0], each)[0]) for each in reads[1:])
-    readings, kind = reads, _says(model, probe.measure)
-    if kind not in {None, probe.measure}:
-        readings = ablation.passes(probe_of(model, text, kind, pair=pair, max_tokens=max_tokens), 0)
+    says: Outcome = "class" if model.labels else "kl"  # which reads all classes or words
+    said = reads if says == probe.measure else None
+    if said is None and says in measures_of(model):
+        said = readings(probe_of(model, text, says, **cut), 0)
     return AblationResult(
         before=before,
         after=after,
         change=change_by,
         draws=np.array(draws_by),
-        expected=() if kind is None else _expected(model, readings[0][0], readings[1][0]),
+        expected=_expected(model, said[0][0], said[1][0]) if said else (),
         **probe.of(reads[0]),
     )
 
 
-def _says(model: LoadedModel, measure: Outcome) -> Outcome | None:
-    """The measure that reads all words or classes: `measure` if it does; None without one."""
-    offered = measures_of(model)
-    if "kl" in offered:
-        return measure if measure in _OF_WORDS else "kl"
-    return None if model.classifier is None else "class"
+def _masks(
+    cells: Iterable[Cell], heads: int, tokens: int, device: str = "cpu"
+) -> dict[int, torch.Tensor]:
+    """By layer, True in the cells, (head, query, key)."""
+    import torch
 
-
-def _masks(cells: Sequence[Cell], shape: tuple[int, int]) -> dict[int, NDArray[np.bool_]]:
-    """By layer, True in the cells, (head, query, key); `shape` is (heads, tokens)."""
-    heads, tokens = shape
-    masks: dict[int, NDArray[np.bool_]] = {}
+    masks: dict[int, torch.Tensor] = {}
+    empty = torch.zeros(heads, tokens, tokens, dtype=torch.bool, device=device)
     for cell in cells:
-        if max(cell.query, cell.key) >= tokens:  # beyond the tokens that the measure reads
-            continue
-        mask = masks.setdefault(cell.layer, np.zeros((heads, tokens, tokens), dtype=np.bool_))
-        mask[cell.head, cell.query, cell.key] = True
+        if max(cell.query, cell.key) < tokens:  # else beyond the tokens that the measure reads
+            mask = masks.setdefault(cell.layer, empty.clone())
+            mask[cell.head, cell.query, cell.key] = True
     return masks
+
+
+def _nearest_masks(
+    probe: Probe, trace: Trace, cells: Sequence[Cell]
+) -> Iterator[dict[int, torch.Tensor]]:
+    """Masks of the cells, then of other keys that each query sees, the nearest weights first."""
+    rows = []
+    for cell in cells:
+        row = trace.attention(cell.layer, cell.head)[cell.query]
+        order = np.argsort(np.abs(row - row[cell.key]), kind="stable")
+        others = (int(key) for key in order if key != cell.key and row[key])
+        rows.append([cell, *(cell._replace(key=key) for key in others)])
+    shape = trace.shape[1], len(probe.item.tokens), probe.model.device
+    return (_masks(each, *shape) for each in zip(*rows, strict=False))
 
 
 def _check_rows(trace: Trace, cells: Sequence[Cell]) -> None:
     """Refuse to leave a query without any key to attend to."""
-    for layer, mask in _masks(cells, trace.shape[1:3]).items():
+    for layer, mask in _masks(cells, *trace.shape[1:3]).items():
         permitted = np.isfinite(trace.scores(layer))
-        emptied = permitted.any(axis=-1) & ~(permitted & ~mask).any(axis=-1)
+        emptied = permitted.any(axis=-1) & ~(permitted & ~mask.numpy()).any(axis=-1)
         if emptied.any():
             raise UnsupportedModelError(
                 "A query would be left without any key to attend to.", "Take away another edge."
             )
-
-
-def _nearest_keys(trace: Trace, cell: Cell) -> list[int]:
-    """Other keys that the query may see, the nearest in weight first."""
-    row = trace.attention(cell.layer, cell.head)[cell.query]
-    apart = np.abs(row - row[cell.key])
-    return [int(key) for key in np.argsort(apart, kind="stable") if key != cell.key and row[key]]
 
 
 def _expected(

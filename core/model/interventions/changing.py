@@ -28,6 +28,7 @@ class Intervention:
     replaced : heads whose output before W_O is replaced.
     cells : by layer, True where a query must not attend to a key (Geva et al. 2023, section 3):
         broadcasts to (batch, head, query, key). Weights of the other keys grow accordingly.
+        PyTorch's own function takes no such mask: the model's `way` must not be "fast".
     """
 
     replaced: Sequence[Replacement] = ()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.model import sample_images
 from core.model.interventions.changing import Intervention, Replacement
 from core.model.interventions.measures import Measurement, Outcome
 from core.model.interventions.probe import Probe, probe_of, run
@@ -18,10 +16,8 @@ from core.model.interventions.reference import (
     Doubles,
     aligned_outputs,
     identity_of,
-    mean_outputs,
     outputs_of,
     reference_samples,
-    reference_texts,
 )
 from core.model.refusal import refusing_to
 
@@ -30,7 +26,7 @@ if TYPE_CHECKING:
 
     from core.model.interventions.probe import Source
     from core.model.interventions.reference import Outputs
-    from core.model.interventions.stream import Follower
+    from core.model.interventions.stream import Stream
     from core.model.running.loaded import LoadedModel
 
 Replace = Literal["mean", "zero", "resample"]
@@ -75,7 +71,6 @@ def effects(
     *,
     pair: str | None = None,
     max_tokens: int | None = None,
-    words: tuple[str, str] | None = None,
     reference: Sequence[str] | None = None,
     heads: Collection[tuple[int, int]] | None = None,
     draws: int = DRAWS,
@@ -84,8 +79,7 @@ def effects(
 ) -> Effects:
     """Replace each head in turn, on one text or image, and measure what changes.
 
-    All heads run in batches of at most ``COPIED_TOKENS`` tokens, so memory does not grow with their
-    number. For an encoder-decoder, they are the encoder's heads.
+    Heads, of an encoder-decoder its encoder's, run in batches of at most ``COPIED_TOKENS`` tokens.
 
     Parameters
     ----------
@@ -94,8 +88,6 @@ def effects(
     measure : one of ``measures_of(model)``; by default the first.
     pair : a second text, as for :func:`core.model.trace_text`.
     max_tokens : cut the text at this length if the model would take more.
-    words : the two whose logits a "logit_difference" compares, first minus second; each must be one
-        token (after a blank, where the vocabulary has that). By default, the model's two likeliest.
     reference : texts; by default 48 of the sample corpus (or the sample images), whose outputs are
         kept with the model.
     heads : (layer, head), from 0; by default all. Heads left out are NaN.
@@ -106,50 +98,38 @@ def effects(
     ------
     UnsupportedModelError
         When the model cannot be measured this way.
-    WrongInputError
-        When `words` do not belong to the measure, or one of them is not one token.
     """
-    from core.model.interventions.stream import SharedPrefix
-
-    probe = probe_of(model, text, measure, pair=pair, max_tokens=max_tokens, words=words)
-    before, table = head_table(
-        probe,
-        replacements(probe, text, replace, reference),
-        SharedPrefix(probe.network, model.network),
-        heads=heads,
-        draws=draws,
-        seed=seed,
-        progress=progress,
-    )
+    probe = probe_of(model, text, measure, pair=pair, max_tokens=max_tokens)
+    rows = replacement_rows(*replacements(probe, text, replace, reference), heads, draws, seed)
+    before, table = head_table(probe, rows, progress=progress)
     return Effects(values=table[0], draws=table[1:], replace=replace, **probe.of(before))
 
 
 def head_table(
     probe: Probe,
-    given: tuple[Outputs, Outputs],
-    follower: Follower,
-    *,
-    heads: Collection[tuple[int, int]] | None = None,
-    draws: int = 0,
-    seed: int = SEED,
+    rows: Iterable[tuple[int, Replacement]],
+    stream: Stream | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[torch.Tensor, Doubles]:
-    """The reading before, and the change by each replacement, (1 + draw, layer, head).
+    """The reading before, and the change by each of the :func:`replacement_rows`.
 
-    `given` comes from :func:`replacements`; the other parameters are as for :func:`effects`.
+    (1 + draw, layer, head), in passes of a `stream`, by default of one that is not frozen.
     """
-    rows = list(replacement_rows(*given, heads, draws, seed))
-    remaining, done = iter(rows), 0
-    table = np.full((1 + draws, len(given[0]), max(each.shape[1] for each in given[0])), np.nan)
-    before = run(probe, follower=follower)
-    while batch := list(islice(remaining, probe.copies)):
+    from core.model.interventions.stream import Stream
+
+    stream = stream or Stream(probe.network, probe.model.network, frozen=False)
+    rows = list(rows)
+    draws = max((draw for draw, _ in rows), default=0)
+    table = np.full((1 + draws, probe.model.layers, probe.model.heads), np.nan)
+    before = run(probe, stream=stream)
+    for first in range(0, len(rows), probe.copies):
+        batch = rows[first : first + probe.copies]
         change = Intervention([each._replace(row=row) for row, (_, each) in enumerate(batch)])
-        changes = probe.compare(before, run(probe, change, len(batch), follower))
+        changes = probe.compare(before, run(probe, change, len(batch), stream))
         for (draw, each), value in zip(batch, changes.tolist(), strict=True):
             table[draw, each.layer, each.head] = value
-        done += len(batch)
         if progress is not None:
-            progress(done, len(rows))
+            progress(first + len(batch), len(rows))
     return before, table
 
 
@@ -162,14 +142,15 @@ def replacements(
     """
     import torch
 
-    model, own = probe.model, outputs_of(probe)
+    own = outputs_of(probe)
     if replace == "zero":
         return own, tuple(torch.zeros_like(layer[:1]) for layer in own)
-    samples = reference_samples(model, texts)
-    if replace == "mean":
-        others = mean_outputs(samples)
+    samples = reference_samples(probe.model, texts)
+    if replace == "mean":  # over all tokens of all texts
+        layers = zip(*(each.outputs for each in samples), strict=True)
+        others = tuple(torch.cat(layer).float().mean(0, keepdim=True) for layer in layers)
     else:
-        others = aligned_outputs(samples, identity_of(model, source), len(own[0]))
+        others = aligned_outputs(samples, identity_of(probe.model, source), len(own[0]))
     return own, tuple(other.to(layer.dtype) for other, layer in zip(others, own, strict=True))
 
 
@@ -197,41 +178,18 @@ def replacement_rows(
 @lru_cache(maxsize=2)
 def rotations_of(dim: int, draws: int, seed: int) -> Doubles:
     """Random rotations, (draw, dim, dim), for any head: heads' spaces have no common axes."""
+    from scipy.stats import ortho_group
     from threadpoolctl import threadpool_limits
 
-    gaussians = np.random.default_rng(seed).standard_normal((draws, dim, dim))
     with threadpool_limits(1, user_api="blas"):
-        rotations, upper = np.linalg.qr(gaussians)
-    signs: Doubles = np.sign(np.diagonal(upper, axis1=1, axis2=2))
-    return rotations * signs[:, None]  # else they are not uniform (Mezzadri 2007)
+        rotations: Doubles = ortho_group.rvs(dim, max(draws, 2), np.random.default_rng(seed))
+    return rotations[:draws]
 
 
-def samples_of(model: LoadedModel) -> tuple[str, ...]:
-    """The sentences of the reference, or the names of all sample images."""
-    return tuple(sample_images.SAMPLE_IMAGES) if model.sees_images else reference_texts()
-
-
-def compared_with_chance(model: LoadedModel) -> range:
-    """The indices of `COMPARED` samples of :func:`samples_of`, evenly spread."""
-    count = len(samples_of(model))
-    return range(0, count, max(1, count // COMPARED))[:COMPARED]
-
-
-def sample_effects(
-    model: LoadedModel,
-    place: int,
-    replace: Replace = "mean",
-    measure: Outcome | None = None,
-    *,
-    draws: int = 0,
-    progress: Callable[[int, int], None] | None = None,
-) -> Effects:
-    """The :func:`core.model.effects` of the sample at that index of :func:`samples_of`.
+def compared_with_chance(samples: Sequence[Source]) -> Sequence[Source]:
+    """`COMPARED` of the samples, evenly spread.
 
     Random directions are the same on all samples, as a head's own direction is: otherwise luck
-    would average out over samples for the directions but not for the head. Replacements come from
-    the default reference, which includes the samples.
+    would average out over samples for the directions but not for the head.
     """
-    name = samples_of(model)[place]
-    sample = sample_images.open_sample_image(name) if model.sees_images else name
-    return effects(model, sample, replace, measure, draws=draws, progress=progress)
+    return samples[:: max(1, len(samples) // COMPARED)][:COMPARED]

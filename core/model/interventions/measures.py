@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from core.model.errors import WrongInputError
-
 if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerFast
-
     from core.model.running.loaded import LoadedModel
 
 Outcome = Literal["kl", "logit_difference", "loss", "sentence", "class"]
@@ -55,32 +51,3 @@ def measures_of(model: LoadedModel) -> tuple[Outcome, ...]:
     if model.language_model is None or model.is_encoder_decoder:
         return ("sentence",)
     return (*_OF_TASK[model.task], "sentence")
-
-
-def tokens_of(tokenizer: PreTrainedTokenizerFast, words: tuple[str, str]) -> tuple[int, int]:
-    """The tokens of two words.
-
-    Raises
-    ------
-    WrongInputError
-        When a word is not a token of the vocabulary, or both are the same one.
-    """
-    first, second = (_token_of(tokenizer, word) for word in words)
-    if first == second:
-        raise WrongInputError("Both words are the same token.", "Name two words that differ.")
-    return first, second
-
-
-def _token_of(tokenizer: PreTrainedTokenizerFast, word: str) -> int:
-    """The token of a word after a blank, else of the word alone, else the entry of that name."""
-    for text in (f" {word}", word):
-        ids = tokenizer(text, add_special_tokens=False).input_ids
-        if len(ids) == 1 and ids[0] != tokenizer.unk_token_id:
-            return int(ids[0])
-    entry = tokenizer.get_vocab().get(word)
-    if entry is None:
-        raise WrongInputError(
-            f"{word[:80]!r} is not one token of this model's vocabulary.",
-            "Name a shorter or more common word.",
-        )
-    return int(entry)

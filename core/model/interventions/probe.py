@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 from core.model.capture.forward import inputs_of, recorded
-from core.model.errors import UnsupportedModelError, WrongInputError
+from core.model.errors import UnsupportedModelError
 from core.model.image.forward import image_inputs
 from core.model.interventions.changing import UNCHANGED, Intervention
-from core.model.interventions.measures import UNITS, Outcome, measures_of, tokens_of
+from core.model.interventions.measures import UNITS, Outcome, measures_of
 from core.model.language import display_names, length_to_continue, narrowed
 from core.model.running.images import image_input
 from core.model.running.loaded import classifier_of
@@ -24,8 +23,10 @@ if TYPE_CHECKING:
     from PIL import Image
     from transformers import PreTrainedModel
 
+    from core.model.capture import Check
+    from core.model.image.facts import Vision
     from core.model.image.pixels import Pixels
-    from core.model.interventions.stream import Follower
+    from core.model.interventions.stream import Stream
     from core.model.running.loaded import LoadedModel
     from core.model.text.inputs import TextInput
 
@@ -48,8 +49,7 @@ class Probe:
     numbers : floats read per copy, all positions together.
     value : where the change is the drop of one number, that number, (copy,), from the reading
         before and the current one.
-    words : tokens of the two words that are compared; None for the two likeliest.
-    position, is_masked : as in a :class:`Measurement`.
+    position, is_masked, unit : as in a :class:`Measurement`; by default the measure's usual unit.
     """
 
     model: LoadedModel
@@ -59,44 +59,26 @@ class Probe:
     read: Callable[[Any], torch.Tensor]
     numbers: int = 0
     value: Value | None = None
-    words: tuple[int, int] | None = None
     position: int | None = None
     is_masked: bool = False
-
-    @property
-    def tokens(self) -> int:
-        """The number of tokens of the input."""
-        return len(self.item.tokens)
+    unit: str = ""
 
     @property
     def copies(self) -> int:
         """How many copies of the input run together."""
         if not self.model.batches:
             return 1
-        return max(1, min(COPIED_TOKENS // self.tokens, MAX_READ // max(1, self.numbers)))
-
-    @property
-    def is_vector(self) -> bool:
-        """Whether a vector is read, whose direction is compared."""
-        return self.value is None and self.measure != "kl"
-
-    @property
-    def unit(self) -> str:
-        """The unit of the change."""
-        of_cls = self.is_vector and self.measure == "class"
-        return "1 − cosine of the CLS vector" if of_cls else UNITS[self.measure]
+        return max(1, min(COPIED_TOKENS // len(self.item.tokens), MAX_READ // max(1, self.numbers)))
 
     def inputs(self, copies: int) -> dict[str, Any]:
         """The network's arguments for this many copies of the input."""
         model, item = self.model, self.item
-        if model.vision is None or item.patches is None:
-            check_ids(model.network, item.ids, item.segments)
-            ids, segments = [item.ids] * copies, [item.segments] * copies
-            return inputs_of(backbone_of(model), model.tokenizer, ids, segments)
-        one = image_inputs(self.network, model.vision, [item.patches.pixels])
-        tensors = {name: each for name, each in one.items() if hasattr(each, "expand")}
-        copied = {name: each.expand(copies, *each.shape[1:]) for name, each in tensors.items()}
-        return one | copied | {"return_dict": True}
+        if model.vision is not None and item.patches is not None:
+            inputs = image_inputs(self.network, model.vision, [item.patches.pixels] * copies)
+            return inputs | {"return_dict": True}
+        check_ids(model.network, item.ids, item.segments)
+        ids, segments = [item.ids] * copies, [item.segments] * copies
+        return inputs_of(model.network, model.tokenizer, ids, segments)
 
     def compare(self, before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
         """The change, (copy,), from what was read before, (1, number), to after.
@@ -112,13 +94,12 @@ class Probe:
         """The fields of a :class:`Measurement`, from what was read before."""
         words: list[str] = []
         if self.measure in {"kl", "logit_difference"}:
-            ids = self.words or before[0].topk(2).indices.tolist()
-            words = display_names(self.model.tokenizer, ids)
+            words = display_names(self.model.tokenizer, before[0].topk(2).indices.tolist())
         elif self.measure == "class" and self.model.labels:
             words = [self.model.labels[int(before[0].argmax())]]
         return {
             "measure": self.measure,
-            "unit": self.unit,
+            "unit": self.unit or UNITS[self.measure],
             "words": tuple(words),
             "position": self.position,
             "is_masked": self.is_masked,
@@ -129,31 +110,29 @@ def run(
     probe: Probe,
     change: Intervention = UNCHANGED,
     copies: int = 1,
-    follower: Follower | None = None,
+    stream: Stream | None = None,
+    check: Check | None = None,
     *,
     grad: bool = False,
 ) -> torch.Tensor:
     """What is read under a change, (copy, number), from this many copies of the input.
 
-    Use one `follower` for all passes over this input; its first pass must be of one copy without a
-    change. With `grad`, gradients of what it follows can be taken. Raises
-    `UnsupportedModelError` when the model attends in a way that cannot be followed on this input.
+    Use one `stream` for all passes over this input; its first pass must be of one copy without a
+    change. With `grad`, gradients of its heads can be taken. `check` is as in
+    :class:`core.model.capture.Recorder`. Raises `UnsupportedModelError` when the model attends in a
+    way that cannot be followed on this input.
     """
     import torch
-    from torch.overrides import TorchFunctionMode
 
-    model, network = probe.model, probe.network
-    # The fast function takes no extra mask.
-    way = "exact" if model.way == "fast" and change.cells else model.way
-    options: dict[str, Any] = {"change": change, "keeps": False}
-    if follower is not None:
-        network = follower.begin(change, copies)
-        options["change"] = follower
+    model, tokens = probe.model, {len(probe.item.tokens)}
+    network = stream.begin(change) if stream else probe.network
     with (
         torch.inference_mode(mode=not grad),
         # Outside of what watches attention, which must see its outputs.
-        follower if isinstance(follower, TorchFunctionMode) else nullcontext(),
-        recorded(way, copies, {probe.tokens}, **options) as recorder,
+        stream if stream and stream.frozen else nullcontext(),
+        recorded(
+            model.way, copies, tokens, change=stream or change, check=check, keeps=False
+        ) as recorder,
     ):
         read = probe.read(network(**probe.inputs(copies)))
     if recorder.missed or recorder.count != model.layers:
@@ -164,29 +143,22 @@ def run(
     return read
 
 
-def backbone_of(model: LoadedModel) -> PreTrainedModel:
-    """The network without a head; of an encoder-decoder, its encoder."""
-    network: PreTrainedModel = model.network
-    return network.get_encoder() if model.is_encoder_decoder else network
+class Cut(TypedDict, total=False):
+    """A second text, and the number of tokens at which to cut, as for `core.model.trace_text`."""
+
+    pair: str | None
+    max_tokens: int | None
 
 
-def as_input(
-    model: LoadedModel, source: Source, pair: str | None = None, max_tokens: int | None = None
-) -> TextInput:
+def as_input(model: LoadedModel, source: Source, **cut: Unpack[Cut]) -> TextInput:
     """A text or an image as the model gets it."""
     if isinstance(source, str):
-        return encode(model, source, pair, max_tokens)
+        return encode(model, source, cut.get("pair"), cut.get("max_tokens"))
     return image_input(model, source)
 
 
 def probe_of(
-    model: LoadedModel,
-    source: Source,
-    measure: Outcome | None = None,
-    *,
-    pair: str | None = None,
-    max_tokens: int | None = None,
-    words: tuple[str, str] | None = None,
+    model: LoadedModel, source: Source, measure: Outcome | None = None, **cut: Unpack[Cut]
 ) -> Probe:
     """How an input is measured, parameters as for :func:`core.model.effects`.
 
@@ -194,8 +166,6 @@ def probe_of(
     ------
     UnsupportedModelError
         When the model cannot be measured this way.
-    WrongInputError
-        When `words` belong to another measure, or one of them is not a token of the vocabulary.
     """
     offered = measures_of(model)
     chosen = offered[0] if measure is None else measure
@@ -204,45 +174,36 @@ def probe_of(
             f"{{name}} cannot be measured by {measure!r}.",
             f"Measure it by {' or '.join(map(repr, offered))}.",
         )
-    if words is not None and chosen != "logit_difference":
-        raise WrongInputError("Two words have a lead.", "Measure by 'logit_difference'.")
-    item = as_input(model, source, pair, max_tokens)
-    if chosen == "class":
-        return _of_class(model, item)
+    item = as_input(model, source, **cut)
     if chosen == "sentence":
         return whole_probe(model, item)
-    word_ids = None if words is None else tokens_of(model.tokenizer, words)
-    return _of_words(model, item, chosen, word_ids)
+    return _of_class(model, item) if chosen == "class" else _of_words(model, item, chosen)
 
 
 def whole_probe(model: LoadedModel, item: TextInput) -> Probe:
     """Reads the mean over all tokens of a text, as sentence encoders do."""
-    return Probe(model, item, "sentence", backbone_of(model), lambda out: out[0].double().mean(1))
+    network = model.network.get_encoder() if model.is_encoder_decoder else model.network
+    return Probe(model, item, "sentence", network, lambda out: out[0].double().mean(1))
 
 
 def _of_class(model: LoadedModel, item: TextInput) -> Probe:
     """Reads the logit of the likeliest class; for images without such a head, the CLS vector."""
     if model.classifier is not None:
         whole = model.classifier if model.sees_images else classifier_of(model)
-        options: Any = {"numbers": len(model.labels), "value": _likeliest}
-        return Probe(model, item, "class", whole, lambda out: out.logits.double(), **options)
-    vision = model.vision
-    if vision is None:
-        raise AssertionError  # measures_of has said so
+        logits: Any = lambda out: out.logits.double()
+        likeliest: Value = lambda before, read: read[:, before[0].argmax()]
+        return Probe(model, item, "class", whole, logits, len(model.labels), likeliest)
+    vision = cast("Vision", model.vision)  # as measures_of has said
 
     def read(output: Any) -> torch.Tensor:  # noqa: ANN401 - transformers' own
         states: torch.Tensor = output.last_hidden_state
         return (states[:, 0] if vision.has_cls else states[:, vision.first :].mean(1)).double()
 
-    return Probe(model, item, "class", model.network, read)
+    return Probe(model, item, "class", model.network, read, unit="1 − cosine of the CLS vector")
 
 
-def _of_words(
-    model: LoadedModel, item: TextInput, measure: Outcome, words: tuple[int, int] | None
-) -> Probe:
-    whole = model.language_model
-    if whole is None:
-        raise AssertionError  # measures_of has said so
+def _of_words(model: LoadedModel, item: TextInput, measure: Outcome) -> Probe:
+    whole = cast("PreTrainedModel", model.language_model)  # as measures_of has said
     ids, is_masked = list(item.ids), False
     if model.task == "masked":
         position, is_masked = _masked_position(model, item)
@@ -260,14 +221,10 @@ def _of_words(
         logits = (logits if logits.shape[1] == len(rows) else logits[:, rows]).double()
         if measure != "loss":
             return logits[:, 0]
-        log_probs = logits.log_softmax(-1)
-        target_ids = log_probs.new_tensor(targets).long().expand(len(log_probs), -1)
-        return log_probs.gather(-1, target_ids[..., None])[..., 0].mean(-1, keepdim=True)
+        log_probs = logits.log_softmax(-1)[:, rows, targets]
+        return log_probs.mean(-1, keepdim=True)
 
-    values: dict[Outcome, Value] = {
-        "logit_difference": partial(_lead, words),
-        "loss": lambda _before, read: read[:, 0],
-    }
+    values: dict[Outcome, Value] = {"logit_difference": _lead, "loss": lambda _, read: read[:, 0]}
     return Probe(
         model,
         replace(item, ids=ids, segments=item.segments[:count], tokens=item.tokens[:count]),
@@ -276,7 +233,6 @@ def _of_words(
         read,
         len(rows) * int(model.network.config.vocab_size),
         values.get(measure),
-        words,
         position,
         is_masked,
     )
@@ -295,21 +251,15 @@ def _masked_position(model: LoadedModel, item: TextInput) -> tuple[int, bool]:
     return (words or [len(item.ids) - 1])[-1], True
 
 
-def _likeliest(before: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
-    """The logit of the class that was likeliest before."""
-    return read[:, before[0].argmax()]
-
-
-def _lead(words: tuple[int, int] | None, before: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
-    """How far the logit of the first word, or of the likeliest before, is above the second's."""
-    first, second = words or before[0].topk(2).indices
+def _lead(before: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
+    """How far the logit of the word that was likeliest before is above the second's."""
+    first, second = before[0].topk(2).indices
     return read[:, first] - read[:, second]
 
 
 def _cosine_distance(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
     """1 - cosine, accurate even where the two are nearly the same."""
-    units = (vectors / vectors.norm(dim=-1, keepdim=True) for vectors in (before, after))
-    first, second = units
+    first, second = (each / each.norm(dim=-1, keepdim=True) for each in (before, after))
     return (first - second).square().sum(-1) / 2
 
 

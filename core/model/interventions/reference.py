@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from core.corpus.sample import sample_sentences
 from core.model import sample_images
-from core.model.capture.forward import recorded
 from core.model.image.pixels import as_rgb
-from core.model.interventions.probe import Probe, as_input, whole_probe
+from core.model.interventions.probe import Cut, Probe, as_input, run, whole_probe
 from core.model.refusal import refusing_to
-from core.model.weights.output_projection import output_projections
+from core.model.weights.output_projection import value_grams
 
 if TYPE_CHECKING:
     import torch
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from core.model.interventions.probe import Source
     from core.model.running.loaded import LoadedModel
-    from core.model.text.inputs import TextInput
 
     Outputs = tuple[torch.Tensor, ...]  # of each layer that attends, (token, head, dim)
 
@@ -48,22 +46,26 @@ def reference_texts() -> tuple[str, ...]:
     return texts[:: len(texts) // TEXTS][:TEXTS]
 
 
+def samples_of(model: LoadedModel) -> Sequence[Source]:
+    """The :func:`reference_texts`, or all sample images."""
+    if model.sees_images:
+        return [sample_images.open_sample_image(name) for name in sample_images.SAMPLE_IMAGES]
+    return reference_texts()
+
+
 @refusing_to("run")
 def reference_samples(model: LoadedModel, texts: Sequence[str] | None = None) -> tuple[Sample, ...]:
     """Every head's outputs, before W_O, on each of `texts`; those of the default are cached.
 
-    The default is :func:`reference_texts`, or the sample images. They take about
-    4 * layers * heads * dim bytes per token: 3 MB for a small encoder. They are cached by network,
-    which gives the same whichever way its attention is recorded.
+    The default is :func:`samples_of`. They take about 4 * layers * heads * dim bytes per token:
+    3 MB for a small encoder. They are cached by network, which gives the same whichever way its
+    attention is recorded.
     """
     if texts is None and model.network in _kept:
         return _kept[model.network]
-    sources: Sequence[Source] = texts or reference_texts()
-    if model.sees_images:
-        sources = [sample_images.open_sample_image(name) for name in sample_images.SAMPLE_IMAGES]
     samples = tuple(
-        Sample(identity_of(model, each), head_outputs(model, as_input(model, each)))
-        for each in sources
+        Sample(identity_of(model, each), outputs_of(whole_probe(model, as_input(model, each))))
+        for each in texts or samples_of(model)
     )
     if texts is None:
         _kept[model.network] = samples
@@ -78,36 +80,11 @@ def identity_of(model: LoadedModel, source: Source) -> str:
     return f"{rgb.size} {sha256(rgb.tobytes()).hexdigest()}"
 
 
-def head_outputs(model: LoadedModel, item: TextInput) -> Outputs:
-    """Every head's output on one input, before W_O."""
-    return outputs_of(whole_probe(model, item))
-
-
 def outputs_of(probe: Probe) -> Outputs:
-    """Every head's output in one pass of the probe's network."""
-    import torch
-
+    """Every head's output, before W_O, in one pass of the probe's network."""
     outputs: list[torch.Tensor] = []
-    with (
-        torch.inference_mode(),
-        recorded(
-            probe.model.way,
-            1,
-            {probe.tokens},
-            check=lambda _call, output, _weights: outputs.append(output[0].clone()),
-            keeps=False,
-        ),
-    ):
-        probe.network(**probe.inputs(1))
+    run(probe, check=lambda _call, output, _weights: outputs.append(output[0].clone()))
     return tuple(outputs)
-
-
-def mean_outputs(samples: Sequence[Sample]) -> Outputs:
-    """The mean over all tokens of all texts, (1, head, dim) for each layer."""
-    import torch
-
-    layers = zip(*(each.outputs for each in samples), strict=True)
-    return tuple(torch.cat(layer).float().mean(0, keepdim=True) for layer in layers)
 
 
 def aligned_outputs(samples: Sequence[Sample], identity: str, tokens: int) -> Outputs:
@@ -125,24 +102,17 @@ def aligned_outputs(samples: Sequence[Sample], identity: str, tokens: int) -> Ou
 
 
 @refusing_to("run")
-def written_norms(
-    model: LoadedModel, text: Source, *, pair: str | None = None, max_tokens: int | None = None
-) -> Doubles | None:
+def written_norms(model: LoadedModel, text: Source, **cut: Unpack[Cut]) -> Doubles | None:
     """The norm of what each head adds to the residual stream, (layer, head).
 
     The root mean square over tokens, without the bias of W_O, which belongs to no head.
     None where W_O is not known.
     """
-    import torch
-
-    projections = output_projections(model)
-    if projections is None:
+    grams = value_grams(model)
+    if grams is None:
         return None
-    outputs = head_outputs(model, as_input(model, text, pair, max_tokens))
-    norms = np.full((len(outputs), max(layer.shape[1] for layer in outputs)), np.nan)
-    with torch.inference_mode():
-        for layer, (output, weight) in enumerate(zip(outputs, projections, strict=True)):
-            for head in range(output.shape[1]):  # one at a time: only (token, width) in memory
-                written = output[:, head].float() @ weight[head].float()
-                norms[layer, head] = float(written.square().sum(-1).mean().sqrt())
-    return norms
+    outputs = outputs_of(whole_probe(model, as_input(model, text, **cut)))
+    own = (each.double().cpu().numpy() for each in outputs)
+    each_layer = zip(own, grams, strict=True)
+    squares = [np.einsum("thd,hde,the->th", v, gram, v, optimize=True) for v, gram in each_layer]
+    return np.sqrt(np.mean(np.maximum(squares, 0), axis=1))

@@ -1,27 +1,26 @@
-"""A network whose output is linear in what is written to its residual stream.
+"""A network in which what writes to the residual stream can be silenced, and the rest frozen.
 
-Modules write to it: W_O of each layer, the matrices of its MLP, its experts as one. One pass is
-recorded, and all but W_O is frozen there: what the modules gave, the gates, the scales of norms.
-The output is then a sum of what heads, other layers, embeddings and biases write by themselves, and
-a change in a head reaches it through no other head or layer: the head's direct effect (Elhage et
-al. 2021). An activation in the language-model head counts as a gate: the ratio of its output to its
-input is frozen.
+Modules write to it: W_O of each layer, the matrices of its MLP, its experts as one. Where one pass
+is recorded and all but W_O is frozen there (what modules and heads gave, the gates, the scales of
+norms), the output is a sum of what heads, other layers, embeddings and biases write by themselves,
+and a change in a head reaches it through no other head or layer: the head's direct effect (Elhage
+et al. 2021). An activation in the language-model head counts as a gate: the ratio of its output to
+its input is frozen.
 """
 
 from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-from core.model.interventions.changing import UNCHANGED, Intervention
-from core.model.language import Wrapped, rewired
+from core.model.interventions.changing import Intervention
+from core.model.language import Wrapped
 
 _NORMS = {functional.layer_norm, functional.rms_norm}
 _GATES = {"softmax", "sigmoid", "rsqrt"}
@@ -32,175 +31,54 @@ _SUMS = {"add", "__add__"}
 _OF_EXPERTS = {"experts", "router"}  # modules that a mixture of experts has
 
 
-class Leaf(NamedTuple):
-    """Something written to the stream: by a "head", by the rest of a "layer", or as a "bias".
-
-    `layer` counts attention calls, from 0; -1 is before the first of them.
-    """
-
-    kind: str
-    layer: int
-    values: torch.Tensor
-
-
-class Follower(ABC):
+class Stream(TorchFunctionMode):
     """A :class:`core.model.capture.Change` for passes of one network over copies of one input.
 
-    The first pass, of one unchanged copy, is recorded; later passes use it. Modules that write to
-    the stream are run by :meth:`write`.
+    The first pass, of one unchanged copy, is recorded; later passes use it.
+
+    Attributes
+    ----------
+    heads : heads' outputs in passes with gradients.
+    sounds : whether what is written counts, or is zero: by a "head", by the rest of a "layer", by
+        "embeddings", or as a "bias"; after which attention call, from 0, or -1 before the first.
 
     Parameters
     ----------
     network, base : what runs, and the network without a head inside it, perhaps itself.
+    frozen : whether later passes are linear. Otherwise they compute once what all copies share, up
+        to the heads of the first changed layer, and norms read what is written.
     """
 
-    def __init__(self, network: Any, base: torch.nn.Module) -> None:  # noqa: ANN401 - a network
+    def __init__(self, network: Any, base: torch.nn.Module, *, frozen: bool = True) -> None:  # noqa: ANN401 - a network
         super().__init__()
-        self.change = UNCHANGED
-        self.copies = 0
-        self.records = True
+        self.sounds: Callable[[str, int], bool] = lambda _kind, _layer: True
+        self.heads: list[torch.Tensor] = []
+        self.frozen = frozen
+        self._kept: list[tuple[Any, int]] = []  # outputs, and the lengths of their inputs
+        self._network = self._copied(network, base)
+
+    def begin(self, change: Intervention) -> Any:  # noqa: ANN401 - a network
+        """Call before each pass: returns a copy of the network to run, which shares its weights."""
+        self._change, self._records, self._at = change, not self._kept, 0
+        # The first layer whose heads differ from copy to copy.
+        self._first = min((*(each.layer for each in change.replaced), *change.cells), default=0)
         self._layer = -1  # the last attention call
         self._joins = False  # whether the next matrix is W_O
         self._reads = False  # whether the network is done, and its head at work
-        self._kept: list[tuple[torch.Tensor, torch.Size]] = []  # outputs, shapes of their inputs
-        self._beside: dict[int, list[Any]] = {}  # experts' other outputs, at the same places
-        self._at = 0
-        copied = self._copied(network, base)
-        self._network = copied if network is base else rewired(copied, base, self._end)  # type: ignore[arg-type]
-
-    def begin(self, change: Intervention, copies: int) -> Any:  # noqa: ANN401 - a network
-        """Call before each pass: returns a copy of the network to run, which shares its weights."""
-        self.records, self.change, self.copies = self.copies == 0, change, copies
-        self._layer, self._joins, self._reads, self._at = -1, False, False, 0
         return self._network
 
     def forbidden(self, number: int) -> torch.Tensor | None:
         """The cells of a layer."""
-        return self.change.forbidden(number)
+        return self._change.forbidden(number)
 
     def output(self, number: int, output: torch.Tensor) -> torch.Tensor:
         """The outputs of a layer's heads, as changed; what multiplies them next is W_O."""
         self._layer, self._joins = number, True
-        return self.change.output(number, output)
-
-    @abstractmethod
-    def write(self, module: torch.nn.Module, run: partial[Any], *, linear: bool) -> Any:  # noqa: ANN401 - what it gives
-        """A module's output, or a tuple led by it; W_O and language-model heads are `linear`."""
-
-    def replay(self, run: partial[Any]) -> Any:  # noqa: ANN401 - what a module gives
-        """A module's output in the recorded pass, repeated per copy; in that pass, computed."""
-        states, place = _states(run), len(self._kept) if self.records else self._at
-        if self.records:
-            output = run()
-            first, *self._beside[place] = output if isinstance(output, tuple) else (output,)
-            self._kept[place:] = [(first.detach().clone(), states.shape)]  # not what its parts gave
-        else:
-            first = self._again(states)
-        return (first, *self._beside[place]) if self._beside[place] else first
-
-    def _again(self, states: torch.Tensor) -> torch.Tensor:
-        value, shape = self._kept[self._at]
-        self._at += 1
-        copies = len(states) // shape[0]  # 1 where the batch is not in the first axis
-        return value.repeat(copies, *[1] * (value.dim() - 1))  # networks add to them in place
-
-    def _copied(self, module: Any, base: torch.nn.Module) -> Any:  # noqa: ANN401 - a module
-        """The module with its writers wrapped, for this object alone.
-
-        Experts are one writer: which tokens one of them gets differs from pass to pass.
-        """
-        copied = partial(self._copied, base=base)
-        if isinstance(module, Wrapped):
-            return module.within(copied)
-        children = {name: child for name, child in module._modules.items() if child is not None}  # noqa: SLF001 - shared by copies
-        if not _OF_EXPERTS.isdisjoint(children) or (not children and _is_matrix(module)):
-            return Wrapped(module, partial(self._write, module))
-        wrapped = {name: copied(child) for name, child in children.items()}
-        if all(wrapped[name] is child for name, child in children.items()):
-            return module
-        twin = copy.copy(module)
-        twin.__dict__["_modules"] = module._modules | wrapped  # noqa: SLF001 - likewise
-        return Wrapped(twin, lambda run: run(), base) if module is base else twin
-
-    def _write(self, module: torch.nn.Module, run: partial[Any]) -> Any:  # noqa: ANN401 - what it gives
-        linear, self._joins = self._joins or self._reads, False
-        return self.write(module, run, linear=linear)
-
-    def _end(self, output: Any) -> Any:  # noqa: ANN401 - handed on
-        """Note that the network below the head is done."""
-        self._reads = True
-        return output
-
-
-class SharedPrefix(Follower):
-    """Computes once what all copies share, up to the heads of the first changed layer."""
-
-    def begin(self, change: Intervention, copies: int) -> Any:  # noqa: ANN401 - a network
-        """As for any follower."""
-        self._first = min((*(each.layer for each in change.replaced), *change.cells), default=0)
-        return super().begin(change, copies)
-
-    def write(self, module: torch.nn.Module, run: partial[Any], *, linear: bool) -> Any:  # noqa: ANN401, ARG002 - as of any
-        """The module's recorded output where all copies share it, else computed."""
-        if self.records:
-            return self.replay(run)
-        if self._layer >= self._first:
-            return run()
-        length, *rest = self._kept[self._at][1]
-        if _states(run).shape == (self.copies * length, *rest):
-            return self.replay(run)
-        self._at += 1  # its batch is not in the first axis, as in tables of distances
-        return run()
-
-
-class TruncateAfter(Follower):
-    """Everything after a layer writes nothing: no head, no MLP, none of their biases.
-
-    The final norm and the language-model head read the stream as it is then. `last` is the last
-    layer that writes, an attention call from 0; -1 for embeddings alone.
-    """
-
-    def __init__(self, network: Any, base: torch.nn.Module, last: int) -> None:  # noqa: ANN401 - a network
-        super().__init__(network, base)
-        self._last = last
-
-    def write(self, module: torch.nn.Module, run: partial[Any], *, linear: bool) -> Any:  # noqa: ANN401, ARG002 - as of any
-        """The module's output, or zero after the last layer."""
-        output = run()
-        if self._layer <= self._last or self._reads:
-            return output
-        if isinstance(output, tuple):
-            return (torch.zeros_like(output[0]), *output[1:])
-        return torch.zeros_like(output)
-
-
-class LinearReplay(Follower, TorchFunctionMode):
-    """Records one pass, and repeats it with other outputs of heads.
-
-    Attributes
-    ----------
-    leaves : what was written in the recorded pass, if gradients were enabled.
-    start : the residual stream before the first layer of that pass.
-    """
-
-    def __init__(self, network: Any, base: torch.nn.Module) -> None:  # noqa: ANN401 - a network
-        super().__init__(network, base)
-        self.leaves: list[Leaf] = []
-        self.start = torch.empty(0)
-
-    def begin(self, change: Intervention, copies: int) -> Any:  # noqa: ANN401 - a network
-        """The linear network."""
-        return partial(self._run, super().begin(change, copies))
-
-    def _run(self, network: Any, **inputs: Any) -> Any:  # noqa: ANN401 - what it gives
-        output = network(**inputs, output_hidden_states=True)
-        if self.records:
-            self.start = output.hidden_states[0]
-        return output
-
-    def output(self, number: int, output: torch.Tensor) -> torch.Tensor:
-        """The outputs of a layer's heads, as they are or as the change has them."""
-        return self._leaf("head", super().output(number, output))
+        own = self._part("head", self._keep(output, lambda: output))
+        if torch.is_grad_enabled():
+            own = own.detach().requires_grad_()
+            self.heads.append(own)
+        return self._change.output(number, own)
 
     def __torch_function__(
         self,
@@ -212,30 +90,29 @@ class LinearReplay(Follower, TorchFunctionMode):
         """Compute as the linear network does."""
         options, name = kwargs or {}, getattr(func, "__name__", "")
         if name in _SUMS and len(args) == 2 and isinstance(args[1], torch.nn.Parameter):
-            args = (args[0], self._leaf("bias", args[1]))
+            args = (args[0], self._part("bias", args[1]))
         if func in _NORMS:
             return self._norm(func, *args, **options)
-        if name in _GATES or (name in _POWERS and _is_root(*args)):
-            gate = self._keep(args[0], lambda: func(*args, **options))
-            return gate.contiguous()  # networks view them
+        is_root = name in _POWERS and isinstance(args[1], float) and args[1] < 0
+        if name in _GATES or is_root:
+            return self._keep(args[0], lambda: func(*args, **options))
         result = func(*args, **options)
         if self._reads and name in _ACTIVATIONS:
             states = args[0]
             return states * self._keep(states, lambda: torch.where(states == 0, 0, result / states))
-        is_source = name in _SOURCES and self._layer < 0 and torch.is_grad_enabled()
-        return result.detach().requires_grad_() if is_source else result
+        is_source = name in _SOURCES and self._layer < 0
+        return self._part("embeddings", result) if is_source else result
 
-    def write(self, module: torch.nn.Module, run: partial[Any], *, linear: bool) -> Any:  # noqa: ANN401 - what it gives
-        """A linear map of the module's input, or its output in the recorded pass."""
-        if linear:
+    def _write(self, module: torch.nn.Module, run: partial[Any]) -> Any:  # noqa: ANN401 - what it gives
+        """What a module writes, or a tuple led by it; W_O and language-model heads stay linear."""
+        linear, self._joins = self._joins or self._reads, False
+        if linear and self.frozen:
             bias = getattr(module, "bias", None)
-            return run() if bias is None else run() + (self._leaf("bias", bias) - bias)
-        output = self.replay(run)
-        if not self.records:
-            return output
-        first, *rest = output if isinstance(output, tuple) else (output,)
-        written = self._leaf("layer", first.detach().clone())
-        return (written, *rest) if rest else written
+            return run() if bias is None else run() + (self._part("bias", bias) - bias)
+        if self._reads:
+            return run()
+        states = next(iter((*run.args, *run.keywords.values())))
+        return self._part("layer", self._keep(states, run))
 
     def _norm(
         self,
@@ -256,28 +133,49 @@ class LinearReplay(Follower, TorchFunctionMode):
         result = states * scale
         if weight is not None:
             result = result * weight
-        return result if bias is None else result + self._leaf("bias", bias)
+        return result if bias is None else result + self._part("bias", bias)
 
-    def _keep(self, states: torch.Tensor, compute: Callable[[], torch.Tensor]) -> torch.Tensor:
-        """What `compute` gives in the recorded pass, reused in all others."""
-        if not self.records:
-            return self._again(states)
-        value = compute().detach()
-        self._kept.append((value, states.shape))
-        return value.clone()
+    def _part(self, kind: str, output: Any) -> Any:  # noqa: ANN401 - the same, or zero
+        if self.sounds(kind, self._layer):
+            return output
+        if isinstance(output, tuple):
+            return (torch.zeros_like(output[0]), *output[1:])
+        return torch.zeros_like(output)
 
-    def _leaf(self, kind: str, values: torch.Tensor) -> torch.Tensor:
-        if not (self.records and torch.is_grad_enabled()):
-            return values
-        leaf = values.detach().clone().requires_grad_()
-        self.leaves.append(Leaf(kind, self._layer, leaf))
-        return leaf.clone()  # networks add to it in place
+    def _keep(self, states: torch.Tensor, compute: Callable[[], Any]) -> Any:  # noqa: ANN401 - as computed
+        """What `compute` gives in the recorded pass; in later ones the same, for each copy."""
+        if not (self.frozen or self._records or self._layer < self._first):
+            return compute()
+        place = self._at
+        if self._records:
+            self._kept[place:] = [(compute(), len(states))]  # not what its parts gave
+        self._at = place + 1
+        output, length = self._kept[place]
+        first, *rest = output if isinstance(output, tuple) else (output,)
+        copies = len(states) // length  # 1 where the batch is not in the first axis
+        first = first.repeat(copies, *[1] * (first.dim() - 1))  # networks add to it in place
+        return (first, *rest) if rest else first
 
+    def _copied(self, module: Any, base: torch.nn.Module) -> Any:  # noqa: ANN401 - a module
+        """The module with its writers wrapped, for this object alone.
 
-def _states(run: partial[Any]) -> torch.Tensor:
-    """The first argument of a module."""
-    states: torch.Tensor = next(iter((*run.args, *run.keywords.values())))
-    return states
+        Experts are one writer: which tokens one of them gets differs from pass to pass.
+        """
+        copied = partial(self._copied, base=base)
+        if isinstance(module, Wrapped):
+            return module.within(copied)
+        children = {name: child for name, child in module._modules.items() if child is not None}  # noqa: SLF001 - shared by copies
+        if not _OF_EXPERTS.isdisjoint(children) or (not children and _is_matrix(module)):
+            return Wrapped(module, partial(self._write, module))
+        twin = copy.copy(module)
+        own = {name: copied(child) for name, child in children.items()}
+        twin.__dict__["_modules"] = module._modules | own  # noqa: SLF001 - likewise
+        return Wrapped(twin, self._end) if module is base else twin
+
+    def _end(self, run: partial[Any]) -> Any:  # noqa: ANN401 - handed on
+        """Run the network below the head, and note that it is done."""
+        output, self._reads = run(), True
+        return output
 
 
 def _is_matrix(module: torch.nn.Module) -> bool:
@@ -285,8 +183,3 @@ def _is_matrix(module: torch.nn.Module) -> bool:
     own = module._parameters.values()  # noqa: SLF001 - those of its parts do not count
     matrices = any(each is not None and each.dim() == 2 for each in own)
     return matrices and not isinstance(module, torch.nn.Embedding)
-
-
-def _is_root(_base: object, exponent: object, *_rest: object) -> bool:
-    """Whether a power is an inverse one, such as the inverse root in a norm."""
-    return isinstance(exponent, float) and exponent < 0

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from core.model.capture.forward import inputs_of
@@ -184,38 +185,19 @@ def narrowed(
             output.last_hidden_state = output.last_hidden_state[:, rows]
         return output
 
-    return rewired(language_model, base, narrow)
-
-
-def rewired(
-    whole: PreTrainedModel, base: PreTrainedModel, then: Callable[[Any], Any]
-) -> PreTrainedModel:
-    """A network of the same modules in which `then` changes the output of its base.
-
-    The copy belongs to one call, so other threads are not affected. It may be rewired again.
-    """
-    rewired = copy.copy(whole)
-    modules = whole._modules  # noqa: SLF001 - a shallow copy shares them
-    rewired.__dict__["_modules"] = {
-        name: Wrapped(module, lambda run: then(run()))
-        if base in (module, getattr(module, "inner", None))
-        else module
-        for name, module in modules.items()
+    narrowed = copy.copy(language_model)  # for one call: other threads are not affected
+    narrowed.__dict__["_modules"] = {
+        name: Wrapped(module, lambda run: narrow(run())) if module is base else module
+        for name, module in language_model._modules.items()  # noqa: SLF001 - shared by copies
     }
-    return rewired
+    return narrowed
 
 
 class Wrapped:
-    """A module that runs through `around` and otherwise acts as itself; it is kept as `inner`."""
+    """A module that runs through `around` and otherwise acts as itself."""
 
-    def __init__(
-        self,
-        wrapped: Any,  # noqa: ANN401 - a module
-        around: Callable[[partial[Any]], Any],
-        inner: Any = None,  # noqa: ANN401 - a module
-    ) -> None:
+    def __init__(self, wrapped: Any, around: Callable[[partial[Any]], Any]) -> None:  # noqa: ANN401 - a module
         self._wrapped, self._around = wrapped, around
-        self.inner = getattr(wrapped, "inner", wrapped) if inner is None else inner
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - handed on
         """Run the module through `around`."""
@@ -223,7 +205,7 @@ class Wrapped:
 
     def within(self, copied: Callable[[Any], Any]) -> Wrapped:
         """The same wrapper around a copy of the module."""
-        return Wrapped(copied(self._wrapped), self._around, self.inner)
+        return Wrapped(copied(self._wrapped), self._around)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - handed on
         return getattr(self._wrapped, name)
@@ -261,15 +243,9 @@ def is_text(tokenizer: PreTrainedTokenizerFast, entry: int, *, blanks: bool = Fa
 
 def first_words(
     tokenizer: PreTrainedTokenizerFast, order: Sequence[int], count: int, *, blanks: bool = False
-) -> tuple[list[int], int]:
-    """The first `count` of these entries that are text, and how many before the last are not."""
-    words: list[int] = []
-    for place, entry in enumerate(order):
-        if len(words) == count:
-            return words, place - count
-        if is_text(tokenizer, entry, blanks=blanks):
-            words.append(entry)
-    return words, len(order) - len(words)
+) -> list[int]:
+    """The first `count` of these entries that are text."""
+    return list(islice((each for each in order if is_text(tokenizer, each, blanks=blanks)), count))
 
 
 def guesses_of(

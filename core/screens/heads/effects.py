@@ -222,12 +222,10 @@ def followed(
 
     With their settings: "parts" of the model's output (measure); "direct" effects (replace,
     measure, `heads`); "words" that a head makes likelier (layer, head, how many); the logit
-    "lens" after each layer; "written" lengths. Only texts have words.
+    "lens" after each layer; "written" lengths.
     """
     from core.model.interventions import direct, lens, reference
 
-    if what in ("words", "lens") and key.image is not None:
-        return None
     functions: dict[What, Any] = {
         "parts": direct.direct_parts,
         "direct": direct.direct_effects,

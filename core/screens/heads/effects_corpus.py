@@ -17,10 +17,10 @@ from core.model.interventions.heads import (
     SAMPLE_DRAWS,
     Replace,
     compared_with_chance,
-    sample_effects,
-    samples_of,
+    effects,
 )
 from core.model.interventions.measures import Outcome
+from core.model.interventions.reference import samples_of
 from core.screens.heads.effects import TITLES
 from core.screens.heads.screen import show_effect_map
 from core.ui import cache, controls
@@ -82,11 +82,12 @@ class CorpusRun(NamedTuple):
     def effects(self, draws: int) -> list[Effects]:
         """The effects, measured under a bar if they are not yet; ends the page on an error."""
         model = cache.model(self.key.model, self.key.modality)
-        places = compared_with_chance(model) if draws else range(len(samples_of(model)))
-        samples, total = _SAMPLES[self.key.modality], len(places)
+        samples, name = samples_of(model), _SAMPLES[self.key.modality]
+        samples = compared_with_chance(samples) if draws else samples
+        total = len(samples)
 
         def words(done: int) -> str:
-            return _words("over", draws=draws, done=done, total=total, samples=samples)
+            return _words("over", draws=draws, done=done, total=total, samples=name)
 
         def run(bar: ProgressBar) -> list[Effects]:
             measured: list[Effects] = []
@@ -94,9 +95,9 @@ class CorpusRun(NamedTuple):
             def show(passes: int, of: int) -> None:
                 bar.step((len(measured) + passes / of) / total, words(len(measured)))
 
-            for place in places:
-                arguments = model, place, self.replace, self.measure
-                measured.append(sample_effects(*arguments, draws=draws, progress=show))
+            for sample in samples:
+                arguments = model, sample, self.replace, self.measure
+                measured.append(effects(*arguments, draws=draws, progress=show))
             return measured
 
         cancel = f"effect_corpus_cancel_{draws}"

@@ -6,18 +6,22 @@ published weights: the methods are proved on random networks and on planted head
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from core.model import effects
 from core.model.interventions.direct import parts_of
+from core.model.interventions.heads import head_table, replacement_rows, replacements
 from core.model.interventions.probe import probe_of
 from tests.model.test_bundled_model import published
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from core.model import LoadedModel
+    from core.model.interventions.probe import Probe
 
 NAME_MOVERS = ((9, 9), (10, 0), (9, 6))
 NEGATIVE = ((10, 7), (11, 10))
@@ -41,13 +45,17 @@ def rank(values: NDArray[Any], head: tuple[int, int]) -> int:
     return int((values > values[head]).sum())
 
 
+def lead(gpt2: LoadedModel, text: str, names: tuple[str, str]) -> Probe:
+    """How far the first name is ahead of the second."""
+    first, second = gpt2.tokenizer.convert_tokens_to_ids([f"Ġ{name}" for name in names])
+    probe = probe_of(gpt2, text, "logit_difference")
+    return replace(probe, value=lambda _before, read: read[:, first] - read[:, second])
+
+
 @pytest.mark.hub
 def test_name_movers_write_the_wanted_name_which_leads_and_negative_ones_the_other() -> None:
     gpt2 = published("gpt2")
-    leads = [
-        parts_of(probe_of(gpt2, text, "logit_difference", words=names))
-        for text, names, _ in PROMPTS
-    ]
+    leads = [parts_of(lead(gpt2, text, names)) for text, names, _ in PROMPTS]
     written = np.mean([each.heads for each in leads], axis=0)
     assert all(written[head] > 0 and rank(written, head) < 5 for head in NAME_MOVERS)
     assert all(written[head] < 0 and rank(-written, head) < 5 for head in NEGATIVE)
@@ -61,8 +69,9 @@ def test_the_wanted_name_loses_its_lead_without_s_inhibition() -> None:
     """Every head gives what it gives where three other names stand at the same places."""
     gpt2, falls = published("gpt2"), []
     for text, names, other in PROMPTS:
-        options: Any = {"words": names, "reference": (other,), "draws": 0}
-        falls.append(effects(gpt2, text, "resample", "logit_difference", **options).values)
+        probe = lead(gpt2, text, names)
+        rows = replacement_rows(*replacements(probe, text, "resample", (other,)))
+        falls.append(head_table(probe, rows)[1][0])
     fall = np.mean(falls, axis=0)
     assert sum(fall[head] > 0 and rank(fall, head) < 20 for head in S_INHIBITION) >= 3
     assert sum(fall[head] for head in NEGATIVE) < 0

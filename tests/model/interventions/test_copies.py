@@ -1,4 +1,4 @@
-"""What copies of an input share is computed once, and changes no effect."""
+"""Heads that are replaced together, one in each copy of an input, have the same effects alone."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-import torch
 
 from core.model import effects, load
 from core.model.interventions.changing import Intervention
 from core.model.interventions.heads import replacement_rows, replacements
 from core.model.interventions.probe import probe_of, run
-from core.model.interventions.stream import SharedPrefix
 from tests.model.bundled import loaded
 from tests.model.families import nightly
 from tests.model.sweep.tiny import build
@@ -20,8 +18,6 @@ from tests.rounding import assert_same_pass
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from tests.conftest import ModelOf
 
 TEXT = "the cat sat on the mat and the dog ran"
 REFERENCE = ["the dog sat on the cat", "a mat and a dog and a cat ran on"]
@@ -57,19 +53,3 @@ def test_layers_before_the_replaced_head_are_not_computed_again() -> None:
     for hook in hooks:
         hook.remove()
     assert [copies[layer, 20] for layer in range(6)] == [0, 0, 0, 0, 1, 1]
-
-
-@pytest.mark.parametrize("kind", ["bert", "gpt2"])
-def test_forbidden_cells_are_forbidden_behind_a_shared_prefix_too(
-    kind: str, model_of: ModelOf
-) -> None:
-    """PyTorch's own function, which most models use, would take the mask for another."""
-    probe = probe_of(model_of(kind), TEXT, "sentence")
-    assert probe.model.way == "fast"
-    mask = torch.zeros(probe.model.heads, probe.tokens, probe.tokens, dtype=torch.bool)
-    mask[1, 3, 2] = True
-    change, prefix = Intervention(cells={1: mask}), SharedPrefix(probe.network, probe.model.network)
-    before = run(probe, follower=prefix)
-    after = run(probe, change)
-    assert_same_pass(run(probe, change, 2, prefix), after.expand(2, -1))
-    assert float((after - before).abs().max()) > 1e-3
