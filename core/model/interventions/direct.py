@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Unpack
 from weakref import WeakSet
@@ -36,10 +36,9 @@ class DirectParts(Measurement):
 
     Attributes
     ----------
-    heads : (layer, head), NaN where a layer has no such head.
+    heads : (layer, head).
     layers : (layer,), what is written between a layer's heads and the next layer's: by its MLP.
-    embeddings, biases : all that is written before the first attention; what norms, W_O and the
-        language-model head add.
+    embeddings, biases : of all tokens; of the norms, W_O and the language-model head.
     value : the sum of all these: the logit difference of the two words, the logit of the class, or
         the norm of the sentence vector or of the CLS vector.
     """
@@ -97,38 +96,38 @@ def direct_parts(
 def parts_of(probe: Probe) -> DirectParts:
     """The parts, which add up to the value; errors as for :func:`direct_parts`.
 
-    Each is what is read where nothing else writes, less what is read where nothing does; of heads,
-    which are many, gradient times output gives the same at once.
+    Each is gradient times what is written; embeddings are what is read where nothing else writes.
     """
     import torch
 
-    stream, before = _recorded(probe)
+    from core.model.interventions.stream import Stream
+
+    before = run(probe)  # what a network changes in itself, as BigBird does, it must do before
+    stream = Stream(probe.network)
     unit = before[0] / before.norm()
     value_of = probe.value or (lambda _before, read: read @ unit)
-
-    def alone(sounds: Callable[[str, int], bool]) -> float:
-        stream.sounds = sounds
-        return float(value_of(before, run(probe, stream=stream))[0])
-
     with torch.inference_mode(mode=False):
         value = value_of(before, run(probe, stream=stream, grad=True)).sum()
-        # Else all is frozen: OPT's words are read from inside its base, whose end is not noticed.
-        _check(0 if value.requires_grad else np.inf, 1)
-        slopes = torch.autograd.grad(value, stream.heads, materialize_grads=True)
+        tensors = [written for *_, written in stream.leaves]
+        slopes = torch.autograd.grad(value, tensors, materialize_grads=True)
     heads = np.full((probe.model.layers, probe.model.heads), np.nan)
-    for row, slope, given in zip(heads, slopes, stream.heads, strict=True):
-        row[: given.shape[2]] = (slope.double() * given.detach().double()).sum((0, 1, 3)).cpu()
-    nothing = alone(lambda _kind, _layer: False)
-    layers = [alone(lambda *part, own=("layer", each): part == own) for each in range(len(heads))]
+    sums = {"layer": np.zeros(len(heads)), "bias": np.zeros(len(heads))}
+    for (kind, layer, written), slope in zip(stream.leaves, slopes, strict=True):
+        share = slope.double() * written.detach().double()
+        if kind == "head":
+            heads[layer] = share.sum((0, 1, 3)).cpu()
+        elif layer >= 0 or kind == "layer":
+            sums[kind][max(layer, 0)] += float(share.sum())
+    stream.sounds = lambda kind, layer: kind != "layer" and layer < 0
     parts = DirectParts(
         heads=heads,
-        layers=np.array(layers) - nothing,
-        embeddings=alone(lambda _kind, layer: layer < 0),
-        biases=alone(lambda kind, layer: kind == "bias" and layer >= 0) - nothing,
+        layers=sums["layer"],
+        embeddings=float(value_of(before, run(probe, stream=stream))[0]),
+        biases=float(sums["bias"].sum()),
         value=float(value.detach()),
         **(probe.of(before) | ({} if probe.value else {"unit": "length"})),
     )
-    total = np.nansum(heads) + parts.layers.sum() + parts.embeddings + parts.biases
+    total = heads.sum() + parts.layers.sum() + parts.embeddings + parts.biases
     _check(abs(total - parts.value), max(1, abs(parts.value)))
     return parts
 
@@ -137,9 +136,7 @@ def _recorded(probe: Probe) -> tuple[Stream, torch.Tensor]:
     """A recorded pass, which several copies together must repeat, and what is read of it."""
     from core.model.interventions.stream import Stream
 
-    # First: what a network changes in itself, as BigBird does, it must change before the copy.
-    before = run(probe)
-    stream = Stream(probe.network, probe.model.network)
+    before, stream = run(probe), Stream(probe.network)
     run(probe, stream=stream)
     again = run(probe, copies=min(2, probe.copies), stream=stream)
     _check(float((again - before).abs().max()), float(before.abs().max()))

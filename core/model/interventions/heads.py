@@ -117,7 +117,7 @@ def head_table(
     """
     from core.model.interventions.stream import Stream
 
-    stream = stream or Stream(probe.network, probe.model.network, frozen=False)
+    stream = stream or Stream(probe.network, frozen=False)
     rows = list(rows)
     draws = max((draw for draw, _ in rows), default=0)
     table = np.full((1 + draws, probe.model.layers, probe.model.heads), np.nan)

@@ -43,7 +43,7 @@ def logit_lens(
 
     probe = followed_probe(model, text, "logit_difference", **cut)
     run(probe)  # as in core.model.interventions.direct
-    stream, log_probs = Stream(probe.network, model.network, frozen=False), []
+    stream, log_probs = Stream(probe.network, frozen=False), []
     for last in range(-1, model.layers):
         stream.sounds = lambda *part, last=last: part[1] <= last
         (read,) = run(probe, stream=stream)

@@ -38,24 +38,24 @@ class Stream(TorchFunctionMode):
 
     Attributes
     ----------
-    heads : heads' outputs in passes with gradients.
     sounds : whether what is written counts, or is zero: by a "head", by the rest of a "layer", by
         "embeddings", or as a "bias"; after which attention call, from 0, or -1 before the first.
+    leaves : of what is written in passes with gradients: kind, attention call and values.
 
     Parameters
     ----------
-    network, base : what runs, and the network without a head inside it, perhaps itself.
+    network : what runs; its layers are in lists. Matrices elsewhere, after them, read the stream.
     frozen : whether later passes are linear. Otherwise they compute once what all copies share, up
         to the heads of the first changed layer, and norms read what is written.
     """
 
-    def __init__(self, network: Any, base: torch.nn.Module, *, frozen: bool = True) -> None:  # noqa: ANN401 - a network
+    def __init__(self, network: Any, *, frozen: bool = True) -> None:  # noqa: ANN401 - a network
         super().__init__()
         self.sounds: Callable[[str, int], bool] = lambda _kind, _layer: True
-        self.heads: list[torch.Tensor] = []
+        self.leaves: list[tuple[str, int, torch.Tensor]] = []
         self.frozen = frozen
-        self._kept: list[tuple[Any, int]] = []  # outputs, and the lengths of their inputs
-        self._network = self._copied(network, base)
+        self._kept: list[tuple[Any, list[Any], int]] = []  # outputs, the lengths of their inputs
+        self._network = self._copied(network)
 
     def begin(self, change: Intervention) -> Any:  # noqa: ANN401 - a network
         """Call before each pass: returns a copy of the network to run, which shares its weights."""
@@ -64,7 +64,8 @@ class Stream(TorchFunctionMode):
         self._first = min((*(each.layer for each in change.replaced), *change.cells), default=0)
         self._layer = -1  # the last attention call
         self._joins = False  # whether the next matrix is W_O
-        self._reads = False  # whether the network is done, and its head at work
+        self._reads = False  # whether all layers are done, and what follows reads the stream
+        self._inputs: list[Any] = []  # of the matrices since the last W_O
         return self._network
 
     def forbidden(self, number: int) -> torch.Tensor | None:
@@ -75,9 +76,6 @@ class Stream(TorchFunctionMode):
         """The outputs of a layer's heads, as changed; what multiplies them next is W_O."""
         self._layer, self._joins = number, True
         own = self._part("head", self._keep(output, lambda: output))
-        if torch.is_grad_enabled():
-            own = own.detach().requires_grad_()
-            self.heads.append(own)
         return self._change.output(number, own)
 
     def __torch_function__(
@@ -103,16 +101,21 @@ class Stream(TorchFunctionMode):
         is_source = name in _SOURCES and self._layer < 0
         return self._part("embeddings", result) if is_source else result
 
-    def _write(self, module: torch.nn.Module, run: partial[Any]) -> Any:  # noqa: ANN401 - what it gives
-        """What a module writes, or a tuple led by it; W_O and language-model heads stay linear."""
-        linear, self._joins = self._joins or self._reads, False
+    def _write(self, module: torch.nn.Module, in_layer: bool, run: partial[Any]) -> Any:  # noqa: ANN401 - what it gives
+        """What a module writes, or a tuple led by it; W_O and what reads the stream stay linear."""
+        states = next(iter((*run.args, *run.keywords.values())))
+        self._reads = self._reads or (self._layer >= 0 and not in_layer)
+        # What reads the same as queries does not read heads: it is their gate.
+        gates = self._joins and any(states is each for each in self._inputs)
+        linear = self._reads or (self._joins and not gates)
+        self._joins, self._inputs = gates, [] if linear else [*self._inputs, states]
         if linear and self.frozen:
             bias = getattr(module, "bias", None)
             return run() if bias is None else run() + (self._part("bias", bias) - bias)
         if self._reads:
             return run()
-        states = next(iter((*run.args, *run.keywords.values())))
-        return self._part("layer", self._keep(states, run))
+        output = self._keep(states, run)
+        return output if gates else self._part("layer" if in_layer else "embeddings", output)
 
     def _norm(
         self,
@@ -136,11 +139,14 @@ class Stream(TorchFunctionMode):
         return result if bias is None else result + self._part("bias", bias)
 
     def _part(self, kind: str, output: Any) -> Any:  # noqa: ANN401 - the same, or zero
-        if self.sounds(kind, self._layer):
-            return output
-        if isinstance(output, tuple):
-            return (torch.zeros_like(output[0]), *output[1:])
-        return torch.zeros_like(output)
+        first, *rest = output if isinstance(output, tuple) else (output,)
+        if not self.sounds(kind, self._layer):
+            first = torch.zeros_like(first)
+        elif torch.is_grad_enabled():
+            leaf = first.detach().requires_grad_()
+            self.leaves.append((kind, self._layer, leaf))
+            first = leaf.clone()  # networks add to it in place
+        return (first, *rest) if rest else first
 
     def _keep(self, states: torch.Tensor, compute: Callable[[], Any]) -> Any:  # noqa: ANN401 - as computed
         """What `compute` gives in the recorded pass; in later ones the same, for each copy."""
@@ -148,34 +154,30 @@ class Stream(TorchFunctionMode):
             return compute()
         place = self._at
         if self._records:
-            self._kept[place:] = [(compute(), len(states))]  # not what its parts gave
+            output = compute()
+            first, *rest = output if isinstance(output, tuple) else (output,)
+            self._kept[place:] = [(first.detach(), rest, len(states))]  # not what its parts gave
         self._at = place + 1
-        output, length = self._kept[place]
-        first, *rest = output if isinstance(output, tuple) else (output,)
+        first, rest, length = self._kept[place]
         copies = len(states) // length  # 1 where the batch is not in the first axis
         first = first.repeat(copies, *[1] * (first.dim() - 1))  # networks add to it in place
         return (first, *rest) if rest else first
 
-    def _copied(self, module: Any, base: torch.nn.Module) -> Any:  # noqa: ANN401 - a module
+    def _copied(self, module: Any, in_layer: bool = False) -> Any:  # noqa: ANN401 - a module
         """The module with its writers wrapped, for this object alone.
 
         Experts are one writer: which tokens one of them gets differs from pass to pass.
         """
-        copied = partial(self._copied, base=base)
+        copied = partial(self._copied, in_layer=in_layer or isinstance(module, torch.nn.ModuleList))
         if isinstance(module, Wrapped):
             return module.within(copied)
         children = {name: child for name, child in module._modules.items() if child is not None}  # noqa: SLF001 - shared by copies
         if not _OF_EXPERTS.isdisjoint(children) or (not children and _is_matrix(module)):
-            return Wrapped(module, partial(self._write, module))
+            return Wrapped(module, partial(self._write, module, in_layer))
         twin = copy.copy(module)
         own = {name: copied(child) for name, child in children.items()}
         twin.__dict__["_modules"] = module._modules | own  # noqa: SLF001 - likewise
-        return Wrapped(twin, self._end) if module is base else twin
-
-    def _end(self, run: partial[Any]) -> Any:  # noqa: ANN401 - handed on
-        """Run the network below the head, and note that it is done."""
-        output, self._reads = run(), True
-        return output
+        return twin
 
 
 def _is_matrix(module: torch.nn.Module) -> bool:

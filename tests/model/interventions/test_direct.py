@@ -14,7 +14,12 @@ from scipy.stats import entropy
 from core.model import effects, load
 from core.model.errors import UnsupportedModelError
 from core.model.interventions import direct
-from core.model.interventions.direct import direct_effects, direct_parts, written_words
+from core.model.interventions.direct import (
+    direct_effects,
+    direct_parts,
+    parts_of,
+    written_words,
+)
 from core.model.interventions.lens import logit_lens
 from core.model.interventions.probe import as_input, probe_of, whole_probe
 from core.model.interventions.reference import outputs_of
@@ -38,12 +43,13 @@ if TYPE_CHECKING:
 TEXT = SENTENCES[1]
 FOLLOWED = [each.name for each in CAPTURED if " " not in each.name]
 WITH_WORDS = (
-    *("gpt2", "llama", "gemma2", "bloom", "gpt_neox"),
+    *("gpt2", "llama", "gemma2", "bloom", "gpt_neox", "opt"),
     *("bert", "roberta", "distilbert", "modernbert"),
 )
 MIXTURES = (  # of experts, and networks of bare products
     *("mixtral", "qwen3_moe", "olmoe", "deepseek_v3", "dbrx", "granitemoe", "gpt_oss", "falcon"),
 )
+GATED = ("beam", "bailing_hybrid", "lfm3")  # between heads and W_O
 
 
 def _total(parts: DirectParts) -> float:
@@ -89,7 +95,9 @@ def _texts_of(model: LoadedModel, order: torch.Tensor, *, blanks: bool) -> list[
     return [
         each
         for each, text in texts.items()
-        if text.strip().isprintable() and (text if blanks else text.strip()) not in {"", "\ufffd"}
+        if text.strip().isprintable()
+        and (text if blanks else text.strip())
+        and "\ufffd" not in text
     ]
 
 
@@ -110,35 +118,50 @@ def test_parts_add_up_to_the_length_of_the_vector_of_a_sentence(
 DAILY = {"gpt2", "llama", "gemma2", "bloom", "bert", "modernbert", "mixtral", "dbrx"}
 
 
-@pytest.mark.parametrize("name", nightly((*WITH_WORDS, *MIXTURES), but=DAILY))
+@pytest.mark.parametrize("name", nightly((*WITH_WORDS, *MIXTURES, *GATED), but=DAILY))
 def test_the_lead_of_a_word_is_taken_apart_and_a_head_that_is_zero_lacks_its_part(
     name: str, tmp_path: Path
 ) -> None:
-    if name in MIXTURES:
+    if name in (*MIXTURES, *GATED):
         build_causal(name, tmp_path)
     else:
         build_with_head(name, WITH_HEAD[name], tmp_path, stir=0.2)
     model = load(str(tmp_path))
     parts = direct_parts(model, TEXT, "logit_difference")
-    assert np.abs(parts.heads).max() > 0
+    assert (np.abs(parts.heads).max(axis=1) > 0).all()
     assert _total(parts) == pytest.approx(parts.value, abs=1e-4)
     without = direct_effects(model, TEXT, "zero", "logit_difference")
     np.testing.assert_allclose(without, parts.heads, atol=1e-4 * np.abs(parts.heads).max())
 
 
-def test_so_is_the_class_of_an_image() -> None:
-    model, image = loaded("bundled/vit-scenes"), open_sample_image("three-shapes")
-    parts = direct_parts(model, image)
-    assert parts.measure == "class"
-    assert _total(parts) == pytest.approx(parts.value, abs=1e-4)
-    np.testing.assert_allclose(direct_effects(model, image, "zero"), parts.heads, atol=1e-5)
+def test_so_is_the_class_of_an_image_and_of_a_text_through_its_pooler(tmp_path: Path) -> None:
+    build_with_head("bert", "BertForSequenceClassification", tmp_path, stir=0.2)
+    image = open_sample_image("three-shapes")
+    for model, source in ((loaded("bundled/vit-scenes"), image), (load(str(tmp_path)), TEXT)):
+        parts = direct_parts(model, source)
+        assert parts.measure == "class"
+        assert np.abs(parts.heads).max() > 0
+        assert _total(parts) == pytest.approx(parts.value, abs=1e-4)
+        np.testing.assert_allclose(direct_effects(model, source, "zero"), parts.heads, atol=1e-5)
 
 
-def test_by_hand_through_the_final_norm_of_a_decoder(tmp_path: Path) -> None:
-    network = build_with_head("gpt2", "GPT2LMHeadModel", tmp_path, stir=0.2)
+@pytest.mark.parametrize(
+    ("name", "norm", "settings"),
+    [
+        ("gpt2", "transformer.ln_f", {}),
+        ("opt", "model.decoder.final_layer_norm", {}),  # its head runs a part of its base
+        ("opt", "model.decoder.final_layer_norm", {"word_embed_proj_dim": 16}),
+    ],
+)
+def test_by_hand_through_the_final_norm_of_a_decoder(
+    name: str, norm: str, settings: dict[str, int], tmp_path: Path
+) -> None:
+    network = build_with_head(name, WITH_HEAD[name], tmp_path, stir=0.2, **settings)
     model = load(str(tmp_path))
-    output, (scales,) = _run_with_scales(network, model, [network.transformer.ln_f])
+    output, (scales,) = _run_with_scales(network, model, [network.get_submodule(norm)])
     words = network.lm_head.weight.detach().double()
+    if settings:
+        words = words @ network.model.decoder.project_out.weight.detach().double()
     best, second = output.logits[0, -1].topk(2).indices.tolist()
     parts = direct_parts(model, TEXT, "logit_difference")
     for layer, written in enumerate(_written(model, TEXT)):
@@ -150,6 +173,30 @@ def test_by_hand_through_the_final_norm_of_a_decoder(tmp_path: Path) -> None:
         order = _texts_of(model, of_head.argsort(descending=True), blanks=False)
         assert [each.id for each in (*up, *down)] == [*order[:5], *order[:-6:-1]]
         assert_same_pass([each.logit for each in up], of_head[order[:5]])
+
+
+def test_by_hand_through_the_gates_between_heads_and_what_multiplies_them(tmp_path: Path) -> None:
+    build_causal("laguna", tmp_path)
+    model = load(str(tmp_path))
+    network: Any = model.language_model
+    joins = [layer.self_attn.o_proj for layer in network.model.layers]
+    reads: dict[Any, torch.Tensor] = {}
+    hooks = [
+        module.register_forward_pre_hook(
+            lambda *given: reads.update({given[0]: given[1][0][0, -1]})
+        )
+        for module in (*joins, network.model.norm)
+    ]
+    probe = probe_of(model, TEXT, "logit_difference")
+    with torch.inference_mode():
+        best, second = network(torch.tensor([probe.item.ids])).logits[0, -1].topk(2).indices
+        for hook in hooks:
+            hook.remove()
+        end = reads[network.model.norm]
+        lead = network.lm_head.weight[best] - network.lm_head.weight[second]
+        lead = lead * network.model.norm.weight / end.square().mean().sqrt()
+        expected = [(reads[each] * (lead @ each.weight)).view(model.heads, -1) for each in joins]
+    np.testing.assert_allclose(parts_of(probe).heads, torch.stack(expected).sum(-1), atol=1e-4)
 
 
 def test_control_characters_and_halves_of_characters_are_no_words() -> None:
@@ -195,9 +242,6 @@ def test_what_is_not_followed_is_refused_and_what_is_not_linear_too(tmp_path: Pa
     for run in (direct_parts, direct_effects):
         with pytest.raises(UnsupportedModelError, match="does not add up"):
             run(model, TEXT)
-    build_with_head("opt", WITH_HEAD["opt"], tmp_path / "opt")  # its head runs a part of its base
-    with pytest.raises(UnsupportedModelError, match="does not add up"):
-        direct_parts(load(str(tmp_path / "opt")), TEXT, "logit_difference")
     with pytest.raises(UnsupportedModelError, match="taken apart by 'kl'"):
         direct_parts(loaded("bundled/gpt2-novels"), TEXT, "kl")
     with pytest.raises(UnsupportedModelError, match="cannot be measured by 'logit_difference'"):
