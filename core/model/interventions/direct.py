@@ -104,15 +104,15 @@ def parts_of(probe: Probe) -> DirectParts:
 
     before = run(probe)  # what a network changes in itself, as BigBird does, it must do before
     stream = Stream(probe.network)
-    unit = before[0] / before.norm()
-    value_of = probe.value or (lambda _before, read: read @ unit)
+    value_of = probe.value or (lambda before, read: read @ (before[0] / before.norm()))
     with torch.inference_mode(mode=False):
         value = value_of(before, run(probe, stream=stream, grad=True)).sum()
-        tensors = [written for *_, written in stream.leaves]
-        slopes = torch.autograd.grad(value, tensors, materialize_grads=True)
+        slopes = torch.autograd.grad(value, [each[2] for each in stream.leaves], allow_unused=True)
     heads = np.full((probe.model.layers, probe.model.heads), np.nan)
     sums = {"layer": np.zeros(len(heads)), "bias": np.zeros(len(heads))}
     for (kind, layer, written), slope in zip(stream.leaves, slopes, strict=True):
+        if slope is None:  # as of keys, which end in heads; where heads end nowhere, NaN refuses it
+            continue
         share = slope.double() * written.detach().double()
         if kind == "head":
             heads[layer] = share.sum((0, 1, 3)).cpu()
@@ -136,8 +136,9 @@ def _recorded(probe: Probe) -> tuple[Stream, torch.Tensor]:
     """A recorded pass, which several copies together must repeat, and what is read of it."""
     from core.model.interventions.stream import Stream
 
-    before, stream = run(probe), Stream(probe.network)
-    run(probe, stream=stream)
+    run(probe)  # as in `parts_of`
+    stream = Stream(probe.network)
+    before = run(probe, stream=stream)
     again = run(probe, copies=min(2, probe.copies), stream=stream)
     _check(float((again - before).abs().max()), float(before.abs().max()))
     return stream, before
