@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 _START_SECONDS = 120
-_END_SECONDS = 20
 
 
 @contextmanager
@@ -48,16 +47,7 @@ def running_process(
         wait_for(f"{address}{base}/_stcore/health", process)
         yield address, process
     finally:
-        end(process)
-
-
-def end(process: subprocess.Popen[bytes]) -> None:
-    """Ask the server to end; after a while make it: a thread may be waiting for another process."""
-    process.terminate()
-    try:
-        process.wait(timeout=_END_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
+        process.kill()  # an end that it is asked for takes seconds
         process.wait()
 
 

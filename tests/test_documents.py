@@ -5,13 +5,17 @@ from __future__ import annotations
 import doctest
 import importlib
 import re
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from core.analysis.images import selectivity
 from core.corpus import sample
+from core.model import effects
+from tests.model.bundled import loaded
 from tests.model.sweep.sizes import all_kinds
 from tests.model.test_types_used_most import DECODERS, ENCODERS, WITH_IMAGES
 from tests.tools.families_table import FAMILIES
@@ -36,9 +40,13 @@ SHOWN = {
 
 @pytest.mark.slow
 def test_the_examples_show_what_their_comments_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the first sentences of the corpus."""
-    few, names = sample.sample_sentences()[:48], dict[str, Any]()
+    """On the first sentences of the corpus, and with few random directions and moved images."""
+    few, names = sample.sample_sentences()[:12], dict[str, Any]()
     monkeypatch.setattr(sample, "sample_sentences", lambda: few)
+    monkeypatch.setattr("core.model.load", loaded)
+    monkeypatch.setattr("core.model.effects", partial(effects, draws=2))
+    few_moves = partial(selectivity.selectivity, permutations=9)
+    monkeypatch.setattr(selectivity, "selectivity", few_moves)
     for block in re.findall(r"```python\n(.*?)```", EXAMPLES, re.DOTALL):
         exec(block, names)  # noqa: S102 - our own page
     assert all(line in EXAMPLES for line in SHOWN)

@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 
 from core.analysis.normalization import search_layer
-from core.analysis.query_key.clouds import (
-    best_stage,
-    head_clouds,
-    stage_vectors,
-    strongest_lines,
-)
+from core.analysis.query_key.clouds import best_stage, head_clouds, stage_vectors, strongest_lines
 from core.analysis.query_key.faithfulness import Faithfulness
 from core.analysis.query_key.scaling import Stages, scale_head
 from core.model import load, trace_text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,9 @@ from core.analysis.effect.corpus import effect_corpus_table
 from core.analysis.effect.table import FALSE_DISCOVERY, discovery_rates, moved_table
 from core.analysis.statistics import interval_of_mean
 from core.model import effects, load, trace_text, untrained_twin
+from core.model.interventions import heads
 from core.model.interventions.heads import SAMPLE_DRAWS, Effects
-from core.model.interventions.reference import reference_texts
+from core.model.interventions.reference import reference_samples, reference_texts
 from tests.analysis.traces import Stack, numbers_of, plain_tokens, trace_with_attention
 from tests.model.planted import PLANTED
 
@@ -192,10 +194,9 @@ def test_a_head_is_compared_with_its_directions_over_the_texts() -> None:
 
 
 def _table(model: LoadedModel, texts: Sequence[str], measure: str) -> pd.DataFrame:
-    found = [
-        effects(model, text, "mean", measure, reference=texts, draws=SAMPLE_DRAWS)  # type: ignore[arg-type]
-        for text in texts
-    ]
+    samples, given = reference_samples(model, texts), {"draws": SAMPLE_DRAWS, "reference": texts}
+    with mock.patch.object(heads, "reference_samples", return_value=samples):  # once
+        found = [effects(model, text, measure=measure, **given) for text in texts]  # type: ignore[arg-type]
     return effect_corpus_table(trace_text(model, texts[0]), found, found)
 
 

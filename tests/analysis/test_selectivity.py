@@ -19,14 +19,7 @@ from core.analysis.images.selectivity import (
     selectivity,
     selectivity_table,
 )
-from tests.analysis.pictures import (
-    confetti,
-    image_trace,
-    of_hue,
-    picture,
-    scene,
-    with_scores,
-)
+from tests.analysis.pictures import confetti, image_trace, of_hue, picture, scene, with_scores
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,7 +18,7 @@ import streamlit
 from playwright.sync_api import expect
 
 from tests.browser.conftest import arrive, follow, save_file, settle
-from tests.server import ROOT, end, free_port, running_process, wait_for
+from tests.server import ROOT, free_port, running_process, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,13 +63,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         # As root it would work as another user, who may not write here.
         start = f"daemon off; pid {folder}/pid; user {getpass.getuser()};\n"
         file.write_text(start + conf, "utf-8")
-        process = subprocess.Popen([NGINX, "-p", folder, "-e", folder / "errors", "-c", file])
-        try:
-            address = f"http://127.0.0.1:{port}/headscope"
-            wait_for(f"{address}/_stcore/health", process)
-            yield address
-        finally:
-            end(process)
+        command = [NGINX, *map(str, ("-p", folder, "-e", folder / "errors", "-c", file))]
+        with subprocess.Popen(command) as process:
+            try:
+                wait_for(f"http://127.0.0.1:{port}/headscope/_stcore/health", process)
+                yield f"http://127.0.0.1:{port}/headscope"
+            finally:
+                process.terminate()
 
 
 def test_every_answer_says_what_a_page_may_do_and_metrics_are_closed(site: str) -> None:

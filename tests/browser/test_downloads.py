@@ -51,7 +51,7 @@ def test_a_model_of_the_catalogue_is_downloaded_and_shown_and_stays(goto: Open) 
 def test_a_download_ends_when_its_visitors_cancel_or_leave(
     goto: Open, stand_in: StandInHub, downloaded: Path
 ) -> None:
-    stand_in.pause = 0.02  # two seconds to the first chunk on the disk, a minute to the end
+    stand_in.pause = 0.01  # a second to the first chunk on the disk, half a minute to the end
     for way in ("cancel", "close"):
         page = goto("/heatmap?model=slow/model")
         page.get_by_role("button", name="Download", exact=True).click()

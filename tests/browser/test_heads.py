@@ -79,7 +79,7 @@ def test_pointing_lights_the_paths_and_a_click_follows_another_token(goto: Open)
 
 
 def test_a_clicked_head_has_its_card_and_one_that_moved_is_opened(goto: Open) -> None:
-    page = goto(EFFECT, anew=True)
+    page = goto(f"{EFFECT}&part=heads")
     click_head(page, "effect_map", 2, 3, (4, 4))
     follow(page, "layer=2&head=3")
     expect(page.locator(".stMarkdown strong").filter(has_text="L2 H3").first).to_be_visible()

@@ -17,7 +17,7 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1.element_tree import Block
 
-from core.model.interventions.reference import samples_of
+from core.model.interventions import reference
 from core.model.opening import hub
 from core.model.opening import load as loading
 from core.screens.atlas import matrix
@@ -80,7 +80,7 @@ def _what_is_slow_is_made_once() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def few_effects() -> Iterator[None]:
     """Effects on few tokens, compared with two random directions: else a minute a text."""
-    run = effects._run
+    run, samples_of = effects._run, reference.samples_of
 
     def run_few(*given: Any, draws: int = 0, **options: Any) -> Effects:
         return run(*given, draws=min(draws, 2), **options)
@@ -89,9 +89,10 @@ def few_effects() -> Iterator[None]:
         patch.setattr(effects, "_run", run_few)
         patch.setattr(effects, "MAX_TOKENS", 16)  # no text of other tests is cut
         patch.setattr(effects_corpus, "SAMPLE_DRAWS", 2)
+        patch.setattr(reference, "TEXTS", 6)
         patch.setattr(effects_corpus, "samples_of", lambda model: samples_of(model)[:2])
         yield
-    for kept in (effects._place, effects.effects_of_head, effects_corpus._place):
+    for kept in (effects._place, effects.effects_of_head, effects_corpus._place, reference._kept):
         kept.clear()
 
 

@@ -11,6 +11,8 @@ from core.analysis.images.selectivity import selectivity as of_trace
 from core.analysis.projections import joint_embedding
 from core.analysis.projections.umap_process import ProjectionError
 from core.corpus.sample import sample_sentences
+from core.model.sample_images import SAMPLE_IMAGES
+from core.screens.atlas.corpus import images
 from core.screens.heads import measured
 from core.screens.query_key import selectivity
 from tests.opening import ROOT, open_app, prepared_site, visits
@@ -52,7 +54,9 @@ def _site() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _nothing_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """UMAP and t-SNE fail at once, which the page reports; corpora and permutations are few."""
+    """UMAP and t-SNE fail at once, which the page reports; the rest is done on little."""
+    monkeypatch.setattr(images, "SAMPLE_IMAGES", dict([*SAMPLE_IMAGES.items()][:2]))
+    monkeypatch.setattr(images, "_box", images._box.__wrapped__)
     short_corpus = sample_sentences()[:9]
     monkeypatch.setattr(measured, "sample_sentences", lambda: short_corpus)
     monkeypatch.setattr(selectivity, "selectivity", lambda trace: of_trace(trace, 9))

@@ -11,8 +11,7 @@ from streamlit.testing.v1.element_tree import Block
 from core.ui import presets
 from core.ui.controls import SHARED
 from core.ui.words.glossary import REFERENCES
-from core.ui.words.pages import PAGES as ALL
-from core.ui.words.pages import TEXT_PAGES as PAGES  # of images alone: their own tests
+from core.ui.words.pages import PAGES, TEXT_PAGES  # of images alone: their own tests
 from tests.opening import ROOT, open_app, visits
 from tests.pages.conftest import BOOK, alerts, said
 from tests.pages.test_every_control import another
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_effects")]
 
+LINKS = {"atlas": {"model": "bundled/gpt2-novels", "budget": "1000"}}  # one that is soon built
 # A question that names the tokens on the screen, or its answer in its place.
 NAMED = {
     "effect": (
@@ -40,18 +40,18 @@ NAMED = {
     "patterns": "**44 of 72 heads follow a pattern**: 1 previous token, 1 next token, 42 first",
     "query_key": "**L4 H2: near means attended for 92\xa0% of the queries** (raw, the best stage,"
     " in full space); by the uniform baseline for 7.7\xa0%. 13 tokens: a hint.",
-    "atlas": "**Near means attended for 52\xa0% of the queries, the mean of all heads** (uniform",
+    "atlas": "**Near means attended for 63\xa0% of the queries, the mean of all heads** (uniform",
     "vectors": "**`it` and `book` attend most alike in layer 6**: cosine 0.73 in full space",
     "images": "**In ",
 }
-OF_TEXTS = [page.name for page in PAGES if page.name != "atlas"]  # it is of a corpus
+OF_TEXTS = [page.name for page in TEXT_PAGES if page.name != "atlas"]  # it is of a corpus
 QUOTED = re.compile(r"\b([A-Z][a-z]+)(?: et al\.| and [A-Z][a-z]+)?,? \(?((?:19|20)\d\d)\)?")
 
 
-@pytest.mark.parametrize("page", ALL, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_page_opens_and_what_is_said_of_its_text_moves_nothing_below_it(page: Page) -> None:
     """Else the browser draws widgets anew, and sends the values they had before a pick."""
-    app = open_app(page.name, budget="1000")
+    app = open_app(page.name, **LINKS.get(page.name, {}))
     assert [title.value for title in app.title] == [page.title]
     question = NAMED.get(page.name, page.question)
     assert any(text.value.startswith(question) for text in app.markdown)
@@ -60,10 +60,11 @@ def test_a_page_opens_and_what_is_said_of_its_text_moves_nothing_below_it(page: 
     if page.name not in OF_TEXTS:
         return
     before = _index_of_what_follows(app)
-    long = "It rains. [SEP] It pours [in here]. [SEP] " + "book " * 700
+    long = "It rains. <|endoftext|> It pours [in here]. <|endoftext|> " + "book " * 700
+    app.session_state["model"] = "bundled/gpt2-novels"  # which is soon done
     app.text_area(key="text").set_value(long).run()
-    assert "512 tokens are shown, **203 tokens were cut**" in alerts(app)
-    assert "the tokenizer adds: `[SEP]`." in alerts(app)
+    assert "128 tokens are shown, **592 tokens were cut**" in alerts(app)
+    assert "the tokenizer adds: `<|endoftext|>`." in alerts(app)
     assert _index_of_what_follows(app) == before
     app.text_area(key="text").set_value("  \n ").run()
     assert "Type a sentence" in alerts(app)
@@ -98,7 +99,7 @@ def _index_of_what_follows(app: AppTest) -> int:
 
 @pytest.mark.parametrize("name", ["heatmap", "atlas"])
 def test_a_huge_text_in_a_link_is_cut_and_said(name: str) -> None:
-    app = open_app(name, text="x" * 400_000, budget="1000")
+    app = open_app(name, text="x" * 400_000, **LINKS["atlas"])
     text = app.session_state["text"]  # which the atlas remembers and does not show
     assert "has 400,000 characters; the first 10,000 are used" in alerts(app)
     assert len(text) == 10_000
@@ -137,12 +138,12 @@ def test_every_part_of_every_page_takes_every_text(name: str, state: dict[str, s
         assert "own special token" not in alerts(app)
 
 
+@pytest.mark.usefixtures("small_corpora")
 def test_the_chosen_head_travels_to_every_part_of_every_page() -> None:
     """On pages that choose one head; that of the head view, of which several may be on, too."""
-    app = open_app("heatmap", layer="3", head="4", model="bundled/gpt2-novels")
+    app = open_app("heatmap", layer="3", head="4", **LINKS["atlas"])
     state, compared = app.session_state, 0
-    state["budget"] = 1000
-    for page in PAGES:
+    for page in TEXT_PAGES:
         for part in page.parts_of("text") or {"": ""}:
             if part:
                 state[page.part_key] = part
@@ -183,7 +184,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[presets.Preset]:
     ("name", "shown"),
     [
         (page.name, shown)
-        for page in ALL
+        for page in PAGES
         for shown in page.modalities
         if page.name != "home"
         and (page.name, shown) not in {("atlas", "image"), ("effect", "image")}
@@ -193,7 +194,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[presets.Preset]:
 def test_every_example_sets_what_is_shown(
     made: list[presets.Preset], name: str, shown: str
 ) -> None:
-    app = open_image(name) if shown == "image" else open_app(name, budget="1000")
+    app = open_image(name) if shown == "image" else open_app(name, **LINKS.get(name, {}))
     assert made
     for index in range(len(made)):
         state = {key: value for key, value in made[index].state.items() if value != ""}
@@ -202,7 +203,7 @@ def test_every_example_sets_what_is_shown(
         assert {key: app.session_state[key] for key in state} == state
 
 
-RESETTING = [page for page in ALL if page.reset_except is not None]
+RESETTING = [page for page in PAGES if page.reset_except is not None]
 
 
 @pytest.mark.parametrize("page", RESETTING, ids=lambda page: page.name)

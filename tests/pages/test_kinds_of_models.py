@@ -18,19 +18,12 @@ from core.model.opening import catalog
 from core.model.opening.catalog import bundled_folder, find_entry
 from core.ui import cache
 from core.ui.words.messages import quote
-from core.ui.words.pages import TEXT_PAGES
-from core.ui.words.pages import find_page as page_of
+from core.ui.words.pages import TEXT_PAGES, find_page
 from core.vocabulary import labels_of
 from tests.model.sweep.tiny import build
 from tests.model.translators import build_translator
 from tests.opening import open_app, parts
-from tests.pages.conftest import (
-    alerts,
-    model_facts,
-    said,
-    sent,
-    table_of,
-)
+from tests.pages.conftest import alerts, model_facts, said, sent, table_of
 from tests.pages.vision import KINDS, model_folder, open_image
 
 if TYPE_CHECKING:
@@ -92,7 +85,7 @@ VIEWS = [
     *(
         f"{page}?{urlencode(part)}"
         for page, part in parts("image")
-        if "text" in page_of(page).modalities
+        if "text" in find_page(page).modalities
         and (page, part) != ("atlas", {"part": "one"})  # it hints at what a click shows
     ),
     *(f"model_view?pattern={pattern}" for pattern in ("previous", "next", "broad")),
@@ -135,8 +128,8 @@ def links(answering_bart: Path, tmp_path_factory: pytest.TempPathFactory) -> Lin
     images = {kind: {"input": "image", "model": model_folder(kind)} for kind in KINDS}
     return images | {
         "encoder": {"text": TEXT},
-        "absent": {},
-        "causal": {"model": "bundled/gpt2-novels", "pair": "Nobody came."},
+        "absent": {"budget": "1000"},
+        "causal": {"model": "bundled/gpt2-novels", "pair": "Nobody came.", "budget": "1000"},
         "hybrid": {"model": str(hybrid), "text": TEXT},
         "of encoder": both | {"attention": "encoder"},
         "decoder": both | {"attention": "decoder", "decoder": ANSWER},

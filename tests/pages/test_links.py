@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 PROXY_LINE = 8_192  # bytes of "GET <address> HTTP/1.1" that nginx takes by default
 # English text without a repetition that deflate could live on.
 ENGLISH = " ".join(f"{word}{number}" for number in range(900) for word in ("leaf", "fall"))[:9_986]
+SMALL = {"model": "bundled/gpt2-novels", "budget": "1000"}
 CHINESE = "我喜欢这本书因为它讲述了一个关于友谊和勇气的故事" * 60
 
 
@@ -40,7 +41,7 @@ def address(app: AppTest) -> dict[str, str]:
     ids=lambda text: text[:9],
 )
 def test_a_long_text_travels_packed_within_what_proxies_take_and_opens_the_same(text: str) -> None:
-    link = address(open_app("home", text=text))
+    link = address(open_app("home", text=text, model=SMALL["model"]))
     assert len(urlencode(link)) <= MAX_ADDRESS < PROXY_LINE - len("GET /neuron_view? HTTP/1.1")
     assert ("text" in link) == (text in ("word" * 1_600, "本" * 790))
     again = open_app("home", **link)
@@ -75,8 +76,8 @@ def test_a_damaged_packed_text_is_reported_and_the_page_works() -> None:
 @pytest.mark.slow
 def test_a_text_that_does_not_fit_even_packed_is_left_out_and_that_is_said() -> None:
     noise = "".join(chr(0x4E00 + number * 7919 % 20_000) for number in range(9_000))
-    app = open_app("home", text=noise)
-    assert address(app) == {"model": "bundled/minilm"}
+    app = open_app("home", text=noise, model=SMALL["model"])
+    assert address(app) == {"model": SMALL["model"]}
     assert any("too long for a link" in caption.value for caption in app.sidebar.caption)
 
 
@@ -85,7 +86,7 @@ def test_a_site_without_links_has_empty_addresses(
     monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:
     monkeypatch.setenv("HEADSCOPE_LINKS", "0")
-    app = open_app(page, text="leaves fall", budget="1000")  # a link from elsewhere still opens
+    app = open_app(page, text="leaves fall", **SMALL)  # a link from elsewhere still opens
     assert app.session_state["text"] == "leaves fall"
     assert address(app) == {}
 
@@ -109,7 +110,7 @@ ODD = "<b>99"
 )
 def test_an_odd_link_is_answered(page: str, state: dict[str, str], link: dict[str, str]) -> None:
     """What ``recorded_links.json`` does not ask for in vain."""
-    app = open_app(page, **({"budget": "1000"} if page == "atlas" else {}), **state, **link)
+    app = open_app(page, **(SMALL if page == "atlas" else {}), **state, **link)
     for key, value in link.items():
         assert f"This link asks for {key} `{value}`" in alerts(app)
         assert app.query_params.get(key) != value
@@ -122,12 +123,14 @@ LINKS = json.loads(Path(__file__).with_name("recorded_links.json").read_text(enc
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_effects")
 @pytest.mark.parametrize("recorded", LINKS, ids=lambda link: f"{link['page']}: {link['link'][:50]}")
 def test_a_recorded_link_still_opens(
     recorded: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make, key = building._make, ("recorded", "1000 tokens")  # instead of 5,000, the default
-    monkeypatch.setattr(building, "_make", lambda model, corpus, *_: make(model, corpus, 1000, key))
+    made = building._make, building._request  # of 1,000 tokens instead of 5,000, the default
+    make = lambda model, corpus, *_: made[0](model, corpus, 1000, made[1](model.name, corpus, 1000))
+    monkeypatch.setattr(building, "_make", make)
     app = open_app(recorded["page"], **dict(parse_qsl(recorded["link"])))
     assert {key: app.session_state[key] for key in recorded["state"]} == recorded["state"]
     messages = [line for line in alerts(app).split("\n") if line]

@@ -17,7 +17,7 @@ from core.vocabulary import percent
 from tests.atlas.files import save_atlas, write_folder
 from tests.model.image.families import image
 from tests.opening import open_app
-from tests.pages.atlases import LINES, small
+from tests.pages.atlases import CAUSAL, LINES, small
 from tests.pages.conftest import alerts, said, sent
 from tests.pages.vision import model_folder, open_image, png
 
@@ -45,7 +45,7 @@ def test_without_a_folder_none_is_offered(monkeypatch: pytest.MonkeyPatch, tmp_p
     for given in ("", str(tmp_path / "missing"), str(tmp_path)):
         monkeypatch.setenv("HEADSCOPE_ATLASES", given)
         assert prepared_atlases() == {}
-    app = open_app("atlas", corpus="prepared", budget="1000")
+    app = open_app("atlas", corpus="prepared", budget="1000", model=CAUSAL)
     assert "`prepared`" in alerts(app)
     assert app.query_params["corpus"] == "sample"
 

@@ -56,10 +56,7 @@ SAID: dict[str, tuple[str, ...]] = {
     f"neuron_view?{TWO}&query=2&filter=bb": (
         "This link asks for query `2`. The tokens of these pairs are",
     ),
-    "vectors": (
-        "Arrows are attention rows (mean over heads)",
-        "of two layers do not compare.",
-    ),
+    "vectors": ("Arrows are attention rows (mean over heads)", "of two layers do not compare."),
     "vectors?text=book": ("type at least two words",),
     "vectors?text=" + "one two three four five six seven eight " * 4: ("Only the longest arrows",),
     "vectors?pick=5": ("**In layer 3, `book` attends most like `oh`**: cosine 0.88",),
