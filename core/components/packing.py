@@ -27,6 +27,8 @@ _ALIGNMENT = 4  # bytes of a float32
 # The image sent to views: pixels per side of a patch (drawn at half that), pixels of the image's
 # longer side (at most 100 kB), JPEG quality in per cent.
 _SIDE, _MAX_SIDE, _QUALITY = 32, 768, 88
+_STEPS = 65535  # per side of a frame: a uint16 for each coordinate
+_UNKNOWN = -1.0  # in place of half a side, if a head's points are not all finite
 _KINDS = {np.dtype(np.uint8): "u1", np.dtype("<u2"): "u2"}
 
 
@@ -90,6 +92,40 @@ def patch_sprite(trace: Trace) -> dict[str, Any] | None:
     image.save(file, "JPEG", quality=_QUALITY, subsampling=0)
     url = f"data:image/jpeg;base64,{base64.b64encode(file.getvalue()).decode()}"
     return {"url": url, **grid_of(patches)}
+
+
+def quantise_points(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
+    """Points as whole steps in a square around each head's cloud, so that axes stay equal.
+
+    Parameters
+    ----------
+    points : (head, point, 2).
+
+    Returns
+    -------
+    Steps from the frame's lowest corner, of the same shape; and (head, 3): the frame's middle and
+    half its side, in units of the points. Half a side is -1 if a point of the head is not finite.
+    A point is off by at most half a step, the side / 131070.
+    """
+    known = np.asarray(np.isfinite(points).all(axis=(1, 2)))
+    clean = np.where(known[:, None, None], points, 0)
+    low, high = clean.min(axis=1, initial=np.inf), clean.max(axis=1, initial=-np.inf)
+    if not points.shape[1]:
+        low = high = np.zeros((len(points), 2))
+    middle = (low + high) / 2
+    half = (high - low).max(axis=1) / 2
+    side = np.where(half > 0, 2 * half, 1)
+    shares = (clean - middle[:, None]) / side[:, None, None] + 0.5
+    steps = np.rint(_STEPS * shares).clip(0, _STEPS).astype(np.uint16)
+    frames = np.column_stack([middle, np.where(known, half, _UNKNOWN)])
+    return steps, frames.astype(np.float32)
+
+
+def restore_points(steps: NDArray[np.uint16], frames: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Undo :func:`quantise_points`, up to rounding: points in the plane, (head, point, 2)."""
+    middle, half = frames[:, None, :2], frames[:, None, 2:]
+    points: NDArray[np.float32] = middle + half * (2 / _STEPS * steps.astype(np.float32) - 1)
+    return points
 
 
 def _flat(array: NDArray[Any]) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from core.analysis.images.distance import attention_distance, distance_table, me
 from core.analysis.images.high_norm_patches import high_norm_patches
 from core.analysis.images.marks import head_marks
 from core.analysis.images.patch_attention import attention_of_patch, attention_to_patch, cls_rollout
-from core.analysis.images.points import partners, thumbnails
+from core.analysis.images.points import thumbnails
 from core.analysis.rollout import overall_attention
 from core.model.trace import Layer, Patches, Trace
 from tests.analysis.pictures import image_trace, of_hue, picture, with_attention
@@ -165,12 +165,6 @@ def test_a_large_patch_shrinks_to_means_of_its_own_pixels(size: int, side: int) 
         block = patches.pixels[row * step : (row + 1) * step, column * step : (column + 1) * step]
         mean = block.reshape(-1, 3).astype(float).mean(axis=0)
         np.testing.assert_allclose(small[row, column], mean, atol=0.51)
-
-
-def test_partners_are_the_largest_weight_of_the_row_and_of_the_column() -> None:
-    attention = np.array([[0.1, 0.7, 0.2], [0.6, 0.3, 0.1], [0.4, 0.4, 0.2]], dtype=np.float32)
-    expected = [[1, 0.7], [0, 0.6], [0, 0.4], [1, 0.6], [0, 0.7], [0, 0.2]]
-    np.testing.assert_allclose(partners(attention), expected, rtol=1e-6)
 
 
 SMALL = picture(np.random.default_rng(0).random((2, 3, 3)))

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from core.components.points import AtlasCloud, Clouds, Panel, points_page
 from core.figures.shades import shades
+from core.model.trace import Patches
 from tests.browser.conftest import box_of, pixels
 from tests.components.test_points import atlas_matrix
 from tests.components.test_points import cloud as one_head
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 PLACES = np.array([[0, 0], [6, 0], [0, 4], [1, 4], [6, 4], [3, 2]], dtype=np.float32)
 TONES = np.array([0.0, 1.0, 0.0, 0.0, 1.0, 1.0])  # a category of every query, then of every key
-LINES = np.array([[0, 0, 0.9], [0, 1, 0.1], [1, 0, 0.6]])  # of the sentence "a b"
+LINES = np.array([[0, 1, 0.1, 0], [1, 0, 0.6, 0], [0, 0, 0.9, 0]])  # of the sentence "a b"
 CENTRES = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0], [5.0, 5.0]])
 CATEGORIES: dict[str, Any] = {
     "colouring": "category",
@@ -36,7 +37,7 @@ CATEGORIES: dict[str, Any] = {
 GREEN, PINK, INK = "#00543b", "#c5298c", "#0e121c"
 
 
-def cloud(**changes: Any) -> AtlasCloud:
+def cloud(**changes: Any) -> Clouds:
     plain: dict[str, Any] = {
         "points": PLACES,
         "tones": TONES,
@@ -50,8 +51,6 @@ def cloud(**changes: Any) -> AtlasCloud:
 PANELS = Clouds(
     panels=[Panel("L4 H2", (), PLACES.astype(np.float64), TONES)],
     labels=("a", "b", "c"),
-    lines=[np.zeros((0, 3))],
-    heads=["L4 H2"],
     shown=(0, 1, 2),
     **CATEGORIES,
 )
@@ -68,6 +67,7 @@ def matrix(**changes: Any) -> AtlasCloud:
         "points": points.astype(np.float32),
         "labels": ["zero", "one", "two", HOSTILE, "middle"],
         "texts": [f"zero one two {HOSTILE} middle"],
+        "spans": 13 + len(HOSTILE) + np.tile([1, 7], (5, 1)),  # of the last word
         "matches": np.array([False, True, False, False, False]),
     }
     return atlas_matrix(**plain | changes)
@@ -79,7 +79,7 @@ def show(open_file: Open) -> Callable[..., Page]:
 
     def visit(shown: AtlasCloud | Clouds, scheme: str = "light") -> Page:
         page = open_file(points_page(shown, "Title", "A note"), scheme=scheme)
-        page.locator(".root[data-painted], figure[data-lines]").first.wait_for()
+        page.locator(".root[data-painted]").wait_for()
         return page
 
     return visit
@@ -126,28 +126,29 @@ def test_a_scale_has_a_ramp_with_both_ends_and_points_have_labels(show: Open) ->
     page = show(cloud(**ends, shades=shades("sequential", 0)))
     expect(page.locator(".legend")).to_contain_text(re.compile("low.*high"))
     expect(page.locator(".legend .ramp")).to_have_count(1)
-    expect(root(page)).not_to_have_attribute("data-labels", "0")
+    expect(page.locator("figure")).not_to_have_attribute("data-labels", "0")
     assert GREEN in counts_of(show(PANELS))  # in which queries are named, whatever their colours
 
 
 def test_points_of_an_image_become_their_patches_once_there_is_room(show: Open) -> None:
     tokens, green = 1800, (1, 200, 30)
-    sprites = np.full((tokens, 2, 2, 3), green, dtype=np.uint8)
-    page = show(one_head(tokens, sprites=sprites, patched=np.ones(tokens, dtype=np.bool_)))
-    expect(root(page)).to_have_attribute("data-pictures", "0")
+    pixels = np.full((80, 90, 3), green, dtype=np.uint8)
+    patches = Patches(pixels, rows=40, columns=45, size=2, first=0, given=(80, 90))
+    page = show(one_head(tokens, patches=patches))
+    expect(page.locator("figure")).to_have_attribute("data-patches", "0")
     assert "#01c81e" not in counts_of(page)
     for _ in range(6):
         page.get_by_role("button", name="Larger").click()
-    expect(root(page)).to_have_attribute("data-pictures", "1")
+    expect(page.locator("figure")).to_have_attribute("data-patches", "1")
     assert counts_of(page)["#01c81e"] > 100
 
 
 def test_the_picked_sentence_has_lines_and_a_point_of_it_its_own(show: Open) -> None:
-    page = show(cloud(picked=0, lines=LINES))
-    view = root(page)
+    page = show(cloud(pinned=0, lines=LINES))
+    view = page.locator("figure")
     expect(view).to_have_attribute("data-lines", "3")
-    expect(page.locator(".reading")).to_contain_text("“a” → a 0.900, b 0.100")
-    expect(page.locator(".legend")).to_contain_text("the two most attended keys of each query")
+    expect(page.locator(".reading")).to_contain_text("attends to a 0.900, b 0.100, [a] b")
+    expect(page.locator(".legend")).to_contain_text("thicker lines: more attention")
     x, y = map(float, (view.get_attribute("data-at") or "").split(","))
     box = box_of(page.locator("canvas"))
     page.mouse.move(box["x"] + x, box["y"] + y)  # the query of "a"

@@ -87,7 +87,7 @@ VIEWS = {
     "arrows": View(
         views.planes_file(ARROWS, ["a", "b", "c"]),
         ("canvas", "ArrowLeft", "3 arrows"),
-        (".reading", "c · Layer 1: (-1.000, 0.000)"),
+        (".reading", "c · Layer 1, (-1.000, 0.000)"),
         ({"arrows": [2]}, {"arrows": []}),
     ),
 }

@@ -64,7 +64,9 @@ def test_three_panels_have_equal_axes_and_a_click_isolates_a_point_in_all_of_the
     page.mouse.move(5, 5)
     for index in range(3):
         expect(panel(page, index)).to_have_attribute("data-lines", "1")
-    expect(page.locator(".reading")).to_have_text("Query it → book 0.932")
+    expect(page.locator(".reading")).to_have_text(
+        "query of “it”, position 11, attends to book 0.932"
+    )
     follow(page, "point=q11")
     page.locator("figure canvas").first.press("Escape")
     expect(panel(page, 1)).to_have_attribute("data-lines", "13")
@@ -76,7 +78,10 @@ def test_three_panels_have_equal_axes_and_a_click_isolates_a_point_in_all_of_the
             figure.scroll_into_view_if_needed()
             box = box_of(figure)
             assert 0 <= box["x"] <= box["x"] + box["width"] <= width
-            for point, kind in ((points.queries[IT], "it.*query"), (points.keys[4], "book.*key")):
+            for point, kind in (
+                (points.queries[IT], "query of “it”"),
+                (points.keys[4], "key of “book”"),
+            ):
                 page.mouse.move(*place(figure, point))
                 expect(page.locator(".tip")).to_have_text(re.compile(kind))
 
@@ -128,7 +133,7 @@ def test_the_report_opens_from_disk_without_a_network(goto: Open, open_saved: Op
     expect(report.locator("td", has_text="onerror=alert(1)").first).to_be_visible()
     for _ in range(4):
         report.locator("figure canvas").first.press("ArrowRight")
-    expect(report.locator(".reading")).to_contain_text("Query script →")
+    expect(report.locator(".reading")).to_contain_text("query of “script”")
 
 
 def test_points_are_patches_that_mouse_click_and_keys_mark_in_the_image(goto: Open) -> None:
@@ -144,7 +149,7 @@ def test_points_are_patches_that_mouse_click_and_keys_mark_in_the_image(goto: Op
         colour = [int(v) for v in patches.cells[row * patches.columns + column].mean((0, 1))]
         assert painted(figures.first, colour) > 100
     canvas.press("ArrowRight")
-    expect(page.locator(".reading")).to_contain_text("Query r1c1 →")
+    expect(page.locator(".reading")).to_contain_text("query of “r1c1”")
     canvas.press("ArrowRight")
     canvas.press("Enter")
     follow(page, "point=q3")
@@ -169,8 +174,8 @@ def test_points_are_patches_that_mouse_click_and_keys_mark_in_the_image(goto: Op
     at = place(figures.first, points[query])
     page.mouse.move(*at, steps=3)
     tip = page.locator(".tip")
-    expect(tip).to_contain_text(f"query, row {token.row + 1}, column {token.column + 1}")
-    expect(tip).to_contain_text(f"attends most to {partner.display}: {weights[key]:.3f}")
+    expect(tip).to_contain_text(f"query of “{token.display}”")
+    expect(tip).to_contain_text(f"attends to {partner.display} {weights[key]:.3f}")
     expect(pair).to_have_attribute("data-pair", f"{token.display} {partner.display}")
     page.mouse.click(*at)
     follow(page, f"point=q{query + 1}")

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.components import points
-from core.components.points import AtlasCloud, quantise_points, show_points
+from core.components.packing import quantise_points
+from core.components.points import AtlasCloud, Clouds, Panel, show_points
 from core.figures.shades import shades
 from tests.components.received import received
 
@@ -22,31 +23,36 @@ def atlas_matrix(layers: int = 2, heads: int = 3, tokens: int = 5, **changes: An
     points = np.random.default_rng(7).normal(size=(layers * heads, 2 * tokens, 2))
     plain = AtlasCloud(
         layer_labels=tuple(range(1, layers + 1)),
-        heads=heads,
+        across=heads,
         points=points.astype(np.float32),
         tones=np.zeros(2 * tokens),
         labels=[f"token{i % 3}" for i in range(tokens)],
-        positions=list(range(tokens)),
-        sentence=[0] * tokens,
+        position=np.arange(tokens),
+        spans=np.zeros((tokens, 2), dtype=int),
+        sentence=np.zeros(tokens, dtype=int),
         texts=["a sentence"],
         matches=np.zeros(tokens, dtype=bool),
     )
     return replace(plain, **changes)
 
 
-def cloud(tokens: int = 3, **changes: Any) -> AtlasCloud:
-    """A random cloud; `changes` replace fields."""
+def cloud(tokens: int = 3, **changes: Any) -> Clouds:
+    """A random cloud of one head; `changes` replace fields of it or of its panel."""
     points = np.random.default_rng(2).normal(size=(2 * tokens, 2)).astype(np.float32)
-    plain = AtlasCloud(
-        points=points,
-        tones=np.zeros(2 * tokens),
+    of_panel: dict[str, Any] = {
+        "points": points,
+        "tones": np.zeros(2 * tokens),
+        "lines": np.zeros((0, 4)),
+    }
+    of_panel |= {name: changes.pop(name) for name in of_panel if name in changes}
+    plain = Clouds(
+        panels=[Panel("L4 H2", (), **of_panel)],
         labels=["a", "b", "a"] * (tokens // 3),
-        positions=[0, 1, 0] * (tokens // 3),
-        sentence=[0, 0, 1] * (tokens // 3),
+        position=np.array([0, 1, 0] * (tokens // 3)),
+        spans=np.array([[0, 1], [2, 3], [0, 1]] * (tokens // 3)),
+        sentence=np.array([0, 0, 1] * (tokens // 3)),
         texts=("a b", "a"),
         matches=np.array([True, False, True] * (tokens // 3)),
-        picked=None,
-        title="L4 H2",
     )
     return replace(plain, **changes)
 
@@ -88,15 +94,15 @@ def test_heads_without_points_are_marked_and_points_may_coincide() -> None:
     [
         (atlas_matrix(6, 12, 2000), 1_400_000),
         (atlas_matrix(24, 16, 500), 1_800_000),
-        (cloud(9_999), 500_000),
     ],
 )
 def test_a_coordinate_takes_two_bytes(sent: AtlasCloud, max_bytes: int) -> None:
     assert 2 * sent.points.size < len(sent.packed()) <= max_bytes
+    assert len(cloud(9_999).packed()) <= 600_000
 
 
 def test_tones_are_steps_of_a_scale_or_categories() -> None:
-    count = len(cloud().tones)
+    count = len(cloud().panels[0].tones)
     tones = np.resize([0, 0.5, 1, 2, -1, np.nan], count)
     scale = cloud(colouring="sequential", tones=tones, shades=shades("sequential", 0))
     expected = np.resize([1, 33, 64, 64, 1, 0], count)  # of 64 steps; 0: no number
@@ -111,25 +117,18 @@ def test_what_is_known_of_tokens_and_the_head_arrives() -> None:
     matches = np.array([False, True, False, False, True])
     sent = received(atlas_matrix(matches=matches, searching=True, chosen=(1, 2)).packed())
     assert sent["matches"].tolist() == [0, 1, 0, 0, 1]
-    assert sent["positions"].tolist() == [0, 1, 2, 3, 4]
-    assert [sent[name] for name in ("numbers", "heads", "chosen")] == [[1, 2], 3, 5]
+    assert sent["position"].tolist() == [0, 1, 2, 3, 4]
+    assert [sent[name] for name in ("numbers", "across", "chosen")] == [[1, 2], 3, 5]
     assert sent["searching"]
-    sent = received(cloud(picked=2).packed())
-    assert [sent[name] for name in ("picked", "chosen", "titles")] == [2, -1, ["L4 H2"]]
+    sent = received(cloud(pinned=2).packed())
+    assert [sent[name] for name in ("pinned", "titles")] == [2, ["L4 H2"]]
     assert (sent["sentence"].tolist(), sent["texts"]) == ([0, 0, 1], ["a b", "a"])
-    assert received(cloud().packed())["picked"] == -1
-
-
-def test_the_strongest_line_is_sent_last() -> None:
-    lines = np.array([[0, 1, 0.9], [2, 2, 1.0], [1, 0, 0.25]])
-    sent = received(cloud(lines=lines).packed())["lines"].reshape(-1, 4)
-    np.testing.assert_allclose(sent[:, :3], lines[[2, 0, 1]])
-    assert received(cloud().packed())["lines"].size == 0
+    assert received(cloud().packed())["pinned"] == -1
 
 
 def test_points_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="cannot reshape"):
-        cloud(points=np.zeros((4, 2))).packed()
+        atlas_matrix(points=np.zeros((6, 8, 2))).packed()
 
 
 def test_what_a_browser_sends_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +138,7 @@ def test_what_a_browser_sends_is_checked(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(points, "_points", lambda **options: calls.update(options))
     picked: list[int | None] = []
     show_points(cloud(), key="cloud", on_pick=picked.append)
-    for token in (1, None, 3, -1, "1", True, 1.0):
-        sent["pick"] = {"token": token}
+    for point in (1, None, 6, -1, "1", True, 1.0):
+        sent["pick"] = {"point": point}
         calls["on_pick_change"]()
     assert picked == [1, None, None, None, None, None, None]

@@ -18,7 +18,7 @@ from core.atlas.colours import offered_colourings, point_tones
 from core.atlas.saved import ATLAS
 from core.atlas.source import MATCH_KINDS, Source
 from core.atlas.tables import SENTENCES, TOKENS
-from core.components.points import AtlasCloud, points_page
+from core.components.points import AtlasCloud, Clouds, Panel, points_page
 from core.figures.heads import head_map
 from core.figures.palette import palette
 from core.records import RecordError
@@ -210,11 +210,15 @@ def draw_all(atlas: Atlas) -> None:
             of_heads = tones.reshape(-1, 2 * size) if tones.ndim > 1 else tones
             points, shown = tile_points(atlas, stage, tokens), token_data(screen, tokens)
             AtlasCloud(
-                layer_labels=atlas.layer_labels, heads=heads, points=points, tones=of_heads, **shown
+                layer_labels=atlas.layer_labels,
+                across=heads,
+                points=points,
+                tones=of_heads,
+                **shown,
             ).packed()
             one = tones[0, 0] if tones.ndim > 1 else tones
             points = atlas.points[stage][0, 0, :, :2]
-            cloud = AtlasCloud(points=points, tones=one, picked=0, title=atlas.model, **shown)
+            cloud = Clouds(panels=[Panel(atlas.model, (), points, one)], **shown)
             points_page(cloud, f"{screen.name} of {atlas.model}", "").encode()
     for kept in atlas.faithfulness.values():
         for values in (kept.correlation, kept.top1):

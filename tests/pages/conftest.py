@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from streamlit.testing.v1 import AppTest
 
-    from core.components.points import AtlasCloud
     from core.model import Effects, LoadedModel
     from core.screens.atlas.corpus.entry import AtlasEntry
     from core.screens.atlas.corpus.source import Material
@@ -237,9 +236,9 @@ def press_example(app: AppTest, page: str, title: str) -> None:
 
 
 @pytest.fixture
-def clouds(monkeypatch: pytest.MonkeyPatch) -> list[AtlasCloud]:
+def clouds(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Every cloud of one head of an atlas, and every matrix of all heads, that was drawn."""
-    drawn: list[AtlasCloud] = []
+    drawn: list[Any] = []
     for module in (single, matrix):
         monkeypatch.setattr(module, "show_points", lambda cloud, **_: drawn.append(cloud))
     return drawn

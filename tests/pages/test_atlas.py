@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
     from core.components.contexts import ContextGroup
-    from core.components.points import AtlasCloud
+    from core.components.points import Clouds
 
 pytestmark = pytest.mark.slow
 
@@ -175,13 +175,13 @@ def test_a_table_has_a_text_column_and_one_of_labels_if_it_is_called_so() -> Non
 
 
 def test_from_elsewhere_a_prepared_atlas_names_no_model_but_those_in_the_box(
-    connect: Callable[..., None], loaded: list[str], clouds: list[AtlasCloud]
+    connect: Callable[..., None], loaded: list[str], clouds: list[Clouds]
 ) -> None:
     connect("192.0.2.7")
     for name in ("gpt2", str(bundled_folder())):  # the folder would open at the machine
         app = opened(replace(small(), model=name), part="one", token="7")
         assert said(app).count("which this site does not offer") == 1
-        assert clouds[-1].lines is None
+        assert not clouds[-1].panels[0].lines.size
         assert name not in loaded
 
 
@@ -218,18 +218,19 @@ def test_where_no_query_has_two_keys_faithfulness_is_a_dash() -> None:
 # ---- one head ------------------------------------------------------------------------------------
 
 
-def test_lines_lead_to_the_most_attended_keys_of_the_head(clouds: list[AtlasCloud]) -> None:
+def test_lines_lead_to_the_most_attended_keys_of_the_head(clouds: list[Clouds]) -> None:
     """Two of each query, to its most attended keys."""
     app = opened(small(), part="one", layer="4", head="2", stage="normalized")
-    assert clouds[-1].lines is None
+    assert not clouds[-1].panels[0].lines.size
     app.session_state["token"] = 14  # of the second sentence
     app.run()
     trace = trace_text(load(MINILM), LINES[1])
-    first = clouds[-1].sentence.index(1)
+    first = int(np.argmax(clouds[-1].sentence == 1))
     for layer in (3, 2):
         pick(app, layer=str(layer + 1))
-        assert clouds[-1].title == f"L{layer + 1} H2"
-        lines = np.asarray(clouds[-1].lines)
+        assert clouds[-1].panels[0].title == f"L{layer + 1} H2"
+        lines = clouds[-1].panels[0].lines
+        assert (np.diff(lines[:, 2]) >= 0).all()  # the strongest is drawn last
         ends = lines[:, :2].astype(int) - first
         assert sorted(ends[:, 0]) == sorted([*range(len(trace.tokens))] * 2)
         attention = trace.attention(layer, 1)

@@ -22,6 +22,7 @@ from core.model.interventions import heads
 from core.model.interventions.ablation import Cell, ablate
 from core.model.interventions.direct import direct_effects, direct_parts, written_words
 from core.model.interventions.lens import logit_lens
+from core.model.interventions.reference import samples_of
 from core.model.weights.mixing import token_mixing
 from core.screens.heads import ablation, effect
 from core.screens.heads import effects as measuring
@@ -123,8 +124,8 @@ def test_all_that_is_written_adds_up_and_words_are_said_after_each_layer() -> No
     app = open_app("effect", model=NOVELS, text=BOOK, part="writes", layer="2", head="3")
     parts = direct_parts(load(NOVELS), BOOK)
     first = np.unravel_index(np.argmax(parts.heads), parts.heads.shape)
-    up, down, _ = written_words(load(NOVELS), BOOK, 1, 2) or ((), (), 0)
-    guess = (logit_lens(load(NOVELS), BOOK) or ())[2].guesses[0]
+    up, down = written_words(load(NOVELS), BOOK, 1, 2)
+    guess = logit_lens(load(NOVELS), BOOK)[2].guesses[0]
     for words in (
         f"**L{first[0] + 1} H{first[1] + 1} writes most:**",
         f"the {parts.value:.3g} logits by which `{parts.words[0]}` is ahead",
@@ -140,9 +141,7 @@ def test_all_that_is_written_adds_up_and_words_are_said_after_each_layer() -> No
 @pytest.fixture
 def few_samples(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Five sentences or images in place of all."""
-    original = heads.samples_of
-    for module in (heads, corpus):
-        monkeypatch.setattr(module, "samples_of", lambda model: original(model)[:5])
+    monkeypatch.setattr(corpus, "samples_of", lambda model: samples_of(model)[:5])
     corpus._place.clear()
     yield
     corpus._place.clear()
@@ -175,15 +174,15 @@ def test_the_map_over_the_corpus_says_what_is_typical_and_which_heads_exceed_cha
 @pytest.mark.usefixtures("few_samples")
 def test_what_was_measured_stays_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     measured: list[tuple[int, int]] = []
-    original = heads.sample_effects
+    samples = samples_of(load(NOVELS))[:5]
 
-    def noted(model: object, place: int, *given: object, draws: int, **more: object) -> object:
-        measured.append((draws, place))
+    def noted(model: object, sample: str, *given: object, draws: int, **more: object) -> object:
+        measured.append((draws, samples.index(sample)))
         if len(measured) == 7:
             raise ModelError("Stopped here.")
-        return original(model, place, *given, draws=draws, **more)  # type: ignore[arg-type]
+        return heads.effects(model, sample, *given, draws=draws, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(corpus, "sample_effects", noted)
+    monkeypatch.setattr(corpus, "effects", noted)
     app = open_app("effect", model=NOVELS, text=BOOK, over="corpus", replace="zero")
     assert "Stopped here." in alerts(app)
     assert measured == [*((0, place) for place in range(5)), (10, 0), (10, 1)]

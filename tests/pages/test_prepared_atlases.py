@@ -24,7 +24,7 @@ from tests.pages.vision import model_folder, open_image, png
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from core.components.points import AtlasCloud
+    from core.components.points import Clouds
 
 pytestmark = pytest.mark.slow
 TOKENS = 65  # of an image: CLS and 8 × 8 patches
@@ -109,7 +109,7 @@ def test_what_a_search_finds_in_all_is_told_and_in_the_sample_is_drawn() -> None
 # ---- of images -----------------------------------------------------------------------------------
 
 
-def test_the_box_is_an_atlas_that_is_searched_by_names(clouds: list[AtlasCloud]) -> None:
+def test_the_box_is_an_atlas_that_is_searched_by_names(clouds: list[Clouds]) -> None:
     app = open_image("atlas", part="heads", colour="row", find="cat")
     titles = [entry.title for entry in SAMPLE_IMAGES.values()]
     assert f"{TOKENS * len(titles):,} tokens of {len(titles)} images" in said(app)
@@ -119,19 +119,18 @@ def test_the_box_is_an_atlas_that_is_searched_by_names(clouds: list[AtlasCloud])
     assert clouds[-1].matches.sum() == TOKENS - 1  # all its patches are drawn large
 
 
-def test_a_patch_is_drawn_as_itself_and_opens_its_image(clouds: list[AtlasCloud]) -> None:
+def test_a_patch_is_drawn_as_itself_and_opens_its_image(clouds: list[Clouds]) -> None:
     app = open_image("atlas", part="one", layer="2", head="3", token=str(TOKENS + 4))
     cloud = clouds[-1]
     (trace,) = trace_images(load(model_folder()), [open_sample_image(list(SAMPLE_IMAGES)[1])])
     assert trace.patches is not None
-    assert cloud.sprites is not None
-    assert cloud.patched is not None
-    np.testing.assert_array_equal(cloud.sprites[TOKENS + 3], trace.patches.cells[2])
+    assert cloud.patches is not None
+    np.testing.assert_array_equal(cloud.patches.cells[TOKENS + 3], trace.patches.cells[2])
     assert cloud.patched[TOKENS : TOKENS + 2].tolist() == [False, True]  # CLS first
     assert list(SAMPLE_IMAGES.values())[1].title in said(app)
     share = trace.attention(1, 2)[3, 1:].sum()
     assert f"{percent(float(share))} of its attention goes to".replace("\xa0", " ") in said(app)
-    assert cloud.lines is not None
+    assert cloud.panels[0].lines.size
 
 
 def test_an_atlas_opens_among_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +145,7 @@ def test_an_atlas_opens_among_images(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert texts.session_state["input"] == "image"
 
 
-def test_ones_own_images_are_an_atlas_and_others_named(clouds: list[AtlasCloud]) -> None:
+def test_ones_own_images_are_an_atlas_and_others_named(clouds: list[Clouds]) -> None:
     app = open_image("atlas", corpus="own")
     assert "Choose some images" in alerts(app)
     brought = {"photo 1": png(), "broken": b"\x89PNG\r\n\x1a\n", "photo 2": png((30, 30, 200))}

@@ -77,8 +77,8 @@ def test_queries_and_keys_have_own_colours_and_turned_axes(drawn: list[Clouds]) 
         assert len(queries) == len(keys) > 0
         assert not set(queries) & set(keys)
     np.testing.assert_allclose(drawn[-1].panels[0].tones, np.tile(np.arange(13) / 12, 2))
-    axes = [list(panel.axes) for panel in drawn[-1].panels]
-    assert axes == [["PC 1", "PC 2"], *[["PC 1, turned", "PC 2, turned"]] * 2]
+    axes = [panel.notes[-1] for panel in drawn[-1].panels]
+    assert axes == ["→ PC 1 · ↑ PC 2", *["→ PC 1, turned · ↑ PC 2, turned"] * 2]
     app = open_app("query_key", text=BOOK, projection="PCA 3-D")
     assert (len(app.get("plotly_chart")), alerts(app)) == (3, "")  # one for each stage
 
@@ -147,7 +147,7 @@ def test_the_table_and_examples_say_what_heads_follow(files: Files) -> None:
     press_example(app, "query_key", f"Follows brightness most: {name}")
     state = {"part": "picture", "colour": "brightness", "layer": str(best["layer"])}
     assert {key: app.session_state[key] for key in state} == state
-    assert sent(app, "points")["heads"] == [name]
+    assert sent(app, "points")["titles"][0].startswith(f"{name} ")
     assert f"**{name}** " in said(app)
 
 

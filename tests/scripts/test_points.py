@@ -9,29 +9,32 @@ import pytest
 
 from tests.scripts.conftest import Run
 
-NAMES = "labels lines viewport corpus raster"
+NAMES = "labels lines viewport clouds raster"
 SCRIPTS = " ".join(f"points/{name}" for name in NAMES.split())
 # 6 x 12 tiles in a window of 1200 x 600 pixels at (30, 20)
 GRID = """const box = { left: 30, top: 20, width: 1200, height: 600 }
   const grid = gridFor({ tops: [0, 1, 2, 3, 4, 5], high: 6 }, 12, box, 240)\n"""
 
 
-def test_lines_are_those_of_the_picked_sentence_or_of_a_point_in_it(run: Run) -> None:
-    """In "a b" and "c", b attends to a and to itself, a only to itself."""
-    # nothing picked; a picked; then query b, key a, key b; c elsewhere; c picked
-    pointed = [[-1, -1], [0, -1], [0, 1], [0, 3], [0, 4], [0, 2], [2, -1]]
-    counts, ends = run(
-        """const texts = { names: ["a", "b", "c", "a", "b", "c"], queries: 3, sentence: [0, 0, 1] }
+def test_lines_are_those_of_a_point_and_lead_to_other_ends(run: Run) -> None:
+    """In "a b", b attends to a and to itself, a only to itself; c attends to nothing."""
+    counts, ends, marks = run(
+        """const names = ["a", "b", "c", "a", "b", "c"]
         const table = Float32Array.from([0, 0, 0.25, 0, 1, 1, 0.3, 0, 1, 0, 0.7, 0])
-        const [lines] = readLines({ ...texts, lines: table, lineCounts: [3] })
+        const chosen = { sources: [2], targets: [] }
+        const [lines] = readLines({ lines: table, lineCounts: [3], queries: 3, ...chosen })
         return [
-          pointed.map(([picked, hovered]) => linesShown(texts, lines, picked, hovered).length),
-          [1, 3, 2].map((point) => endsOf(lines, point, texts.names)),
-        ]""",
-        pointed=pointed,
+          [-1, 1, 3, 4, 2].map((point) => linesOf(lines, point).length),
+          [1, 3, 2].map((point) => endsOf(lines, point, names)),
+          [-1, 1].map((focus) => {
+            const markOf = markBy({ queries: 3, texts: [], ...chosen }, lines, focus, -1)
+            return names.map((_, i) => markOf(i))
+          }),
+        ]"""
     )
-    assert counts == [0, 3, 2, 2, 1, 3, 0]
+    assert counts == [3, 2, 2, 1, 0]
     assert ends == [["a 0.700", "b 0.300"], ["b 0.700", "a 0.250"], []]
+    assert marks == [[1, 1, 3, 1, 1, 1], [0, 5, 0, 1, 1, 0]]  # plain, chosen; faded, in focus
 
 
 def test_a_line_is_red_where_a_chosen_sources_strongest_key_is_a_chosen_target(run: Run) -> None:
@@ -61,14 +64,17 @@ def test_a_disc_and_a_diamond_cover_their_area(run: Run, is_key: bool, reach: in
 
 
 def test_rare_labels_come_first_and_none_covers_another(run: Run) -> None:
-    marks = [0, 0, 0, 0, 4, 1]  # the key of the second "the" is picked, that of "bank" has faded
+    marks = [1, 1, 1, 1, 5, 0]  # the key of the second "the" is picked, that of "bank" has faded
     places = np.random.default_rng(4).uniform(0, [600, 400], size=(3000, 2))
-    rank, shown = run(
+    rank, strong, shown = run(
         """const labels = places.map(([x, y]) => ({ x, y, radius: 3, text: "" }))
         const pen = { measureText: () => ({ width: 48 }) } // and one pixel on either side
-        const placed = placeLabels(makeRoom(600, 400), labels, 60, pen, {})
+        const placed = placeLabels(600, 400, [], labels, 60, pen, {})
+        const names = ["the", "the", "bank", "the", "the", "bank"]
         return [
-          labelledFirst(["the", "the", "bank"], shuffled(6), marks),
+          ...[[], [{ from: 0, to: 3, weight: 0.5 }]].map((lines) => (
+            ranked(names, shuffled(6), marks, lines)
+          )),
           placed.map(({ left, top }) => [left, top]),
         ]""",
         places=places.tolist(),
@@ -76,6 +82,7 @@ def test_rare_labels_come_first_and_none_covers_another(run: Run) -> None:
     )
     assert rank[:2] == [4, 2]
     assert sorted(rank) == [0, 1, 2, 3, 4]
+    assert (strong[0], {*strong[1:3]}, strong[3]) == (4, {0, 3}, 2)  # ends of a line before others
     boxes = np.array(shown)
     assert 20 <= len(boxes) <= 60
     distances = np.abs(boxes[:, None] - boxes)
@@ -86,19 +93,18 @@ def test_rare_labels_come_first_and_none_covers_another(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "label", "position", "shown"),
+    ("text", "span", "shown"),
     [
-        ("it is what it is", "it", 4, "it is what [it] is"),
-        ("one " * 30 + "bank " + "two " * 30, "bank", 31, "one one [bank] two two"),
-        ("one " * 30 + "banking hours", "##ing", 32, "one bank[ing] hours"),
-        ("short", "[CLS]", 0, "short"),
+        ("it is what it is", (11, 13), "it is what [it] is"),
+        ("one " * 30 + "bank " + "two " * 30, (120, 124), "one one [bank] two two"),
+        ("🐍 one " * 20 + "banking hours", (124, 127), "one bank[ing] hours"),
+        ("short", (0, 0), "short"),
     ],
 )
 def test_a_sentence_is_cut_at_words_around_its_token(
-    run: Run, text: str, label: str, position: int, shown: str
+    run: Run, text: str, span: tuple[int, int], shown: str
 ) -> None:
-    body = "return inContext(text, label, startNear(text, label, position))"
-    excerpt = run(body, text=text, label=label, position=position)
+    excerpt = run("return inContext(text, ...span)", text=text, span=span)
     assert shown in excerpt
     assert len(excerpt) < 110
 
@@ -106,13 +112,16 @@ def test_a_sentence_is_cut_at_words_around_its_token(
 def test_what_a_search_found_is_taken_before_a_nearer_point(run: Run) -> None:
     """The queries of "a" and "b" at 50 and 54.4 pixels; found is "b"."""
     marks, points = run("""const xs = [50, 54.4]
-        const tokens = { queries: 2, sentence: [0, 0], matches: [0, 1], searching: true }
+        const tokens = {
+          queries: 2, texts: ["a b"], sentence: [0, 0], matches: [0, 1], searching: true,
+        }
         const place = { xOf: (i) => xs[i], yOf: () => 50 }
-        const nearest = (clear) => (
-          Corpus.prototype.nearest.call({ items: [0, 1], clear }, place, 52, 50, 12)
+        const nearest = (rank) => (
+          Clouds.prototype.nearest.call({ items: [0, 1] }, { rank }, place, 52, 50, 12)
         )
-        return [markPoints(tokens).of, [[], [1]].map(nearest)]""")
-    assert marks == [1, 2, 1, 2]  # faded, found
+        const found = markBy(tokens, [], -1, -1)
+        return [[0, 1, 2, 3].map(found), [[], [1]].map(nearest)]""")
+    assert marks == [0, 2, 0, 2]  # faded, found
     assert points == [0, 1]
 
 
@@ -147,7 +156,7 @@ def test_tiles_keep_gaps_the_window_stays_near_and_a_zoom_keeps_its_place(run: R
         pitches: [alone.pitch, hybrid.pitch],
         spot: tileSpot(all, alone, 0),
         zooms: [1e-3, 1e3].map((factor) => zoomAt(all, alone, factor, 300, 200).zoom),
-        far: 2 * away.x - 1,
+        far: away.x,
         rows: [0.25, 0.6, 1.4, 1.7, 2.5, 3.2].map((down) => Math.floor(at(down) / 4)),
         top: tileSpot(view, hybrid, 4).top - box.top,
         places: [first, zoomAt(first, grid, 1.7, 610, 300)].map(({ zoom, x, y }) => (
@@ -159,8 +168,8 @@ def test_tiles_keep_gaps_the_window_stays_near_and_a_zoom_keeps_its_place(run: R
     found = run(GRID + body)
     assert found["pitches"] == pytest.approx([560, 600 / 3.5])  # the width decides, the height
     assert found["spot"] == pytest.approx({"left": 20, "top": -80, "side": 560})
-    assert found["zooms"] == [0.5, 80]
-    assert found["far"] == pytest.approx(1.8)
+    assert found["zooms"] == pytest.approx([1, 80 * 400 / 560])
+    assert found["far"] == 0.5  # all of it is in the window
     assert found["rows"] == [-1, 0, 0, -1, 1, -1]
     assert found["top"] == pytest.approx(2 * 600 / 3.5, abs=5)  # and half the space between tiles
     assert found["places"][1] == pytest.approx(found["places"][0], abs=1e-9)
@@ -171,7 +180,7 @@ def test_tiles_keep_gaps_the_window_stays_near_and_a_zoom_keeps_its_place(run: R
 def test_a_finger_is_told_of_no_key_wheel_or_click(run: Run) -> None:
     mouse, touch = run("""return [false, true].map((matches) => {
       globalThis.window = { matchMedia: () => ({ matches }) }
-      return ["head", "heads"].map((kind) => hintFor(kind))
+      return ["clouds", "heads"].map((kind) => hintFor(kind))
     })""")
     keys = re.compile("click|shift|ctrl|wheel|key|escape|hover|press", re.IGNORECASE)
     assert all(keys.search(each) for each in mouse)

@@ -9,7 +9,7 @@ import numpy as np
 from core.analysis.effect import leading_heads
 from core.analysis.head_patterns.induction import induction_scores
 from core.atlas import build_atlas
-from core.components.points import quantise_points
+from core.components.packing import quantise_points
 from core.model import (
     LoadedModel,
     Trace,

@@ -13,7 +13,7 @@ from core.analysis.arrays import Floats
 from core.analysis.images.colour import HUES, patch_looks
 from core.analysis.images.patch_scores import patches_of
 from core.analysis.query_key.clouds import Cloud
-from core.model.trace import Array, Patches, Trace
+from core.model.trace import Patches, Trace
 from core.vocabulary import labels_of
 
 if TYPE_CHECKING:
@@ -104,18 +104,6 @@ def thumbnails(patches: Patches, max_side: int = MAX_SIDE) -> Patches:
     blocks = patches.pixels.reshape(patches.rows * side, step, patches.columns * side, step, 3)
     pixels = np.rint(blocks.mean(axis=(1, 3))).astype(np.uint8)
     return replace(patches, pixels=pixels, size=side)
-
-
-def partners(attention: Array) -> Floats:
-    """For each query the key it attends to most; for each key the query that attends to it most.
-
-    `attention` is (token, token). Returns (query + key, 2), queries first: the position of the
-    other token and the weight; of equals, the first.
-    """
-    keys, queries = attention.argmax(axis=1), attention.argmax(axis=0)
-    places = np.concatenate([keys, queries]).astype(np.float64)
-    weights = np.concatenate([attention.max(axis=1), attention.max(axis=0)]).astype(np.float64)
-    return np.column_stack([places, weights])
 
 
 def places_table(trace: Trace, clouds: Sequence[Cloud], tints: Tints) -> pd.DataFrame:

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.layers import LayerRows, place_layers
+from core.analysis.layers import place_layers
 from core.components.export import standalone_page
-from core.components.packing import grid_of, pack
+from core.components.packing import grid_of, pack, quantise_points
 from core.components.reported_state import as_index, as_indices, reported
 from core.components.scripts import register_component
 from core.model.trace import Patches
 
 _points = register_component("points")
 
-_STEPS = 65535  # per side of a frame: a uint16 for each coordinate
-_UNKNOWN = -1.0  # in place of half a side, if a head's points are not all finite
 _GAP = 0.18  # for layers without attention, as a share of a tile's height
-# What screen readers say of a picture.
-_CLOUD = (
-    "{} queries and {} keys; arrow keys step from point to point, Enter pins one, Escape unpins"
-)
-_HEADS = "{} layers down, {} heads across, {} tokens in each; arrow keys move, Enter opens a head"
+_CLOUD = "{}: {} queries and {} keys; arrow keys step from point to point, Enter pins one"
+_HEADS = "{} layers down, {} heads across, {} tokens in each; arrow keys step, Enter opens a head"
+_nothing: Any = partial(np.zeros, 0, dtype=np.uint8)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Coloured:
-    """Queries and keys, and what their colours stand for.
+class _Coloured:
+    """Queries and keys, what their colours stand for, and where in a corpus they are.
 
     Attributes
     ----------
@@ -41,6 +38,15 @@ class Coloured:
     shades : for the themes "light" and "dark" the colours of queries and of keys: one per step of a
         scale, or one per category.
     picture : the name and the facts of a saved picture.
+    reading : what is below the picture while no point is read.
+    patches : of the image whose patches the points are, if any, at the size at which they are
+        drawn. Tones that are nan then have the colour of their kind.
+    patched : whether each of the patches is one; if empty, all are.
+    texts : the sentences of a corpus; the rest is only for those.
+    sentence, position : each token's sentence, an index into `texts`, and its place there, from 0.
+    spans : (token, 2), its first character in the sentence, and the one after its last.
+    matches : (token,), whether a search found it.
+    searching : tokens that do not match fade, even if none matches.
     """
 
     labels: Sequence[str]
@@ -48,32 +54,35 @@ class Coloured:
     legend: Sequence[str] = ()
     shades: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     picture: Mapping[str, Any] | None = None
+    reading: str = "Point at a dot for its lines, press to pin them."
+    patches: Patches | None = None
+    patched: NDArray[np.bool_] = field(default_factory=_nothing)
+    texts: Sequence[str] = ()
+    sentence: NDArray[np.intp] = field(default_factory=_nothing)
+    position: NDArray[np.intp] = field(default_factory=_nothing)
+    spans: NDArray[np.intp] = field(default_factory=_nothing)
+    matches: NDArray[np.bool_] = field(default_factory=_nothing)
+    searching: bool = False
 
-    def pack(
-        self, settings: dict[str, Any], tones: NDArray[Any], **arrays: NDArray[Any] | None
-    ) -> bytes:
-        """What the component receives; an array that is None is sent empty."""
-        colours = {
-            "colouring": self.colouring,
-            "legend": list(self.legend),
-            "shades": {} if self.colouring == "type" else dict(self.shades),
-            "labels": list(self.labels),
-            "picture": self.picture,
-        }
-        nothing = np.zeros(0, dtype=np.uint8)
-        sent = {name: nothing if array is None else array for name, array in arrays.items()}
-        return pack(colours | settings, tones=self.numbered(tones), **sent)
-
-    def numbered(self, tones: NDArray[Any]) -> NDArray[Any]:
-        """The number of each tone's colour, from 1; 0, the colour of its kind, for nan and if
-        colouring is by type. uint8 for fewer than 256 colours, else uint16.
+    def pack(self, settings: dict[str, Any], tones: NDArray[Any], **arrays: NDArray[Any]) -> bytes:
+        """What the component receives. Of each tone the number of its colour is sent, from 1; 0,
+        the colour of its kind, for nan and if colouring is by type.
         """
-        if self.colouring == "type":
-            return np.zeros(tones.shape, dtype=np.uint8)
-        count = len(self.shades["light"][0])
-        steps = tones * (count - 1) if self.colouring == "sequential" else tones
-        numbers = np.nan_to_num(1 + np.rint(steps).clip(0, count - 1), nan=0)
-        return numbers.astype(np.uint8 if count < 256 else np.uint16)
+        numbers = np.zeros(tones.shape, dtype=np.uint8)
+        if self.colouring != "type":
+            last = len(self.shades["light"][0]) - 1
+            steps = tones * last if self.colouring == "sequential" else tones
+            numbers = np.nan_to_num(1 + np.rint(steps).clip(0, last), nan=0)
+            numbers = numbers.astype(np.uint8 if last < 255 else np.uint16)
+        names = ("labels", "colouring", "legend", "picture", "reading", "texts", "searching")
+        shared = {name: vars(self)[name] for name in names}
+        shared["shades"] = {} if self.colouring == "type" else self.shades
+        shared["grid"] = self.patches and grid_of(self.patches)
+        arrays |= {name: vars(self)[name] for name in ("sentence", "position", "spans")}
+        arrays |= {name: vars(self)[name].astype(np.uint8) for name in ("matches", "patched")}
+        if self.patches:
+            arrays["pixels"] = self.patches.pixels
+        return pack(shared | settings, tones=numbers, **arrays)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,207 +95,115 @@ class Panel:
     notes : lines of text below them.
     points : (query + key, 2), queries first.
     tones : (query + key,), what colours stand for: 0 to 1, or whole numbers for categories.
-    axes : the names of both axes; empty for no names.
-    group : the head whose lines it shows, an index into ``Clouds.lines``.
+    lines : (line, 4): query, key, attention, and 1 for a query's strongest; the strongest last. Of
+        a corpus, those of the pinned token's sentence.
     """
 
     title: str
     notes: Sequence[str]
-    points: NDArray[np.float64]
-    tones: NDArray[np.float64]
-    axes: Sequence[str] = ()
-    group: int = 0
+    points: NDArray[np.floating[Any]]
+    tones: NDArray[np.floating[Any]]
+    lines: NDArray[np.floating[Any]] = field(default_factory=_nothing)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Clouds(Coloured):
-    """Queries and keys of one sentence or image: what the panels share.
+class Clouds(_Coloured):
+    """Queries and keys of a sentence or an image, or of a corpus in one head: what panels share.
 
     Attributes
     ----------
     panels : in reading order.
-    lines : for each head, (line, 4): query, key, attention, and 1 for a query's strongest; the
-        strongest last.
-    heads : the name of each head, e.g. "L4 H2".
     columns : maximum number of panels in a row; fewer on narrow screens.
     sources, targets : these queries and keys are ringed; a line from one to the other is red where
         it is the query's strongest, else dashed.
     key_labels : labels of the keys, if they are other tokens than the queries.
-    shown, shown_keys : positions of the queries and keys that are drawn (the same unless given);
-        lines to others are counted in a note.
-    patches : of the image whose patches the points are, if any, at the size at which they are
-        drawn. Tones that are nan then have the colour of their kind.
-    partners : (query + key, 2), for each query the key that it attends to most, for each key the
-        query that attends to it most; and that attention. Only for images.
-    pinned : the only point whose lines are shown, "q" or "k" and its position from 1.
+    shown, shown_keys : positions of the queries and keys that are drawn, the same unless given; if
+        empty, all. Lines to others are counted in a note.
+    pinned : the only point whose lines are shown; of a corpus, the token whose sentence is.
     """
 
     panels: Sequence[Panel]
-    lines: Sequence[NDArray[np.float64]]
-    heads: Sequence[str]
     columns: int = 3
     sources: Sequence[int] = ()
     targets: Sequence[int] = ()
     key_labels: Sequence[str] | None = None
     shown: Sequence[int] = ()
     shown_keys: Sequence[int] | None = None
-    patches: Patches | None = None
-    partners: NDArray[np.float64] | None = None
-    pinned: str | None = None
+    pinned: int | None = None
 
     def packed(self) -> bytes:
         """What the component receives."""
+        count = len(self.labels)
         shown_keys = self.shown if self.shown_keys is None else self.shown_keys
-        counts = len(self.shown), len(shown_keys)
-        settings = {name: vars(self)[name] for name in ("heads", "columns", "sources", "targets")}
+        counts = len(self.shown) or count, len(shown_keys) or len(self.key_labels or self.labels)
+        places = np.stack([panel.points for panel in self.panels])
+        settings = {name: vars(self)[name] for name in ("columns", "sources", "targets")}
         settings |= {
             "kind": "clouds",
-            "keyLabels": self.key_labels and list(self.key_labels),
+            "keyLabels": self.key_labels,
             "titles": [panel.title for panel in self.panels],
-            "described": [f"{panel.title}: {_CLOUD.format(*counts)}" for panel in self.panels],
-            "axes": [list(panel.axes) for panel in self.panels],
-            "notes": [list(panel.notes) for panel in self.panels],
-            "groups": [panel.group for panel in self.panels],
-            "lineCounts": [len(lines) for lines in self.lines],
-            "shown": [*self.shown, *(place + len(self.labels) for place in shown_keys)],
-            "pinned": self.pinned,
-            "grid": self.patches and grid_of(self.patches),
+            "described": [_CLOUD.format(panel.title, *counts) for panel in self.panels],
+            "notes": [panel.notes for panel in self.panels],
+            "lineCounts": [len(panel.lines) for panel in self.panels],
+            "shown": [*self.shown, *(place + count for place in shown_keys)],
+            "pinned": -1 if self.pinned is None else self.pinned,
+            "window": crc32(places.tobytes()),  # with another number, all is shown
         }
         return self.pack(
             settings,
             np.stack([panel.tones for panel in self.panels]),
-            places=np.stack([panel.points for panel in self.panels]),
-            lines=np.vstack([lines.reshape(-1, 4) for lines in self.lines]),
-            pixels=None if self.patches is None else self.patches.pixels,
-            partners=self.partners,
+            places=places,
+            lines=np.vstack([panel.lines.reshape(-1, 4) for panel in self.panels]),
         )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AtlasCloud(Coloured):
-    """Queries and keys of the tokens of a corpus, in all heads or in one.
+class AtlasCloud(_Coloured):
+    """Queries and keys of the tokens of a corpus, in all heads.
 
     A tile with a point that is not finite has not been projected yet; it stays empty and says so.
 
     Attributes
     ----------
-    points : (layer * head, 2 token, 2); for one head, the first axis may be missing. Queries come
-        first; one scale for both axes.
+    points : (layer * head, 2 token, 2). Queries come first; one scale for both axes.
     tones : ([layer * head,] 2 token), what colours stand for: 0 to 1, or whole numbers for
         categories.
-    positions : each token's position in its sentence, from 0; people see it counted from 1.
-    sentence : each token's sentence, an index into ``texts``.
-    texts : the sentences.
-    matches : (token,), whether a search found it.
-    searching : tokens that do not match fade, even if none matches.
-    sprites : for images, uint8 (token, side, side, 3): each patch's pixels, drawn in place of its
-        point where there is room; `patched` says which tokens are patches.
     layer_labels, depth : the layers' numbers, as people read them, and how many the model has.
-    heads : number of heads in each layer.
+    across : number of heads in each layer.
     chosen : layer and head, from 0, of the tile with an outline.
-    title : the name of a head that fills the picture, e.g. "L4 H2". The rest is only for this.
-    picked : a token whose sentence is highlighted, both its queries and its keys.
-    lines : (line, 3), in the picked token's sentence: query token, key token, attention.
     """
 
     points: NDArray[np.float32]
     tones: NDArray[np.floating[Any]]
-    positions: Sequence[int]
-    sentence: Sequence[int]
-    texts: Sequence[str]
-    matches: NDArray[np.bool_]
-    searching: bool = False
-    sprites: NDArray[np.uint8] | None = None
-    patched: NDArray[np.bool_] | None = None
-    layer_labels: tuple[int, ...] = (1,)
-    heads: int = 1
+    layer_labels: tuple[int, ...]
+    across: int
     depth: int | None = None
     chosen: tuple[int, int] | None = None
-    title: str | None = None
-    picked: int | None = None
-    lines: NDArray[np.float64] | None = None
 
     def packed(self) -> bytes:
         """What the component receives: 2 bytes per coordinate, 1 or 2 per colour.
 
         Raises ValueError if the points do not fit the heads and labels.
         """
-        is_one = self.title is not None
-        rows = LayerRows(self.layer_labels, (1.0,), (), 1.0) if is_one else place_layers(self, _GAP)
+        rows, count = place_layers(self, _GAP), len(self.labels)
         layer, head = self.chosen or (0, -1)
-        shape = len(self.layer_labels) * self.heads, 2 * len(self.labels), 2
-        places, frames = quantise_points(self.points.reshape(shape))
-        window = places.tobytes() if is_one else repr((shape[0], self.layer_labels)).encode()
-        lines = np.zeros((0, 3)) if self.lines is None else self.lines
-        ranked = lines[np.argsort(lines[:, 2], kind="stable")]  # the strongest are drawn last
-        count, side = (0, 0) if self.sprites is None else self.sprites.shape[:2]
+        places, frames = quantise_points(
+            self.points.reshape(len(self.layer_labels) * self.across, 2 * count, 2)
+        )
         settings = {
-            "kind": "head" if is_one else "heads",
-            "titles": [self.title or ""],
-            "described": [
-                f"{self.title}: {len(self.labels):,} queries and as many keys"
-                if is_one
-                else _HEADS.format(len(self.layer_labels), self.heads, len(self.labels))
-            ],
-            "window": crc32(window),  # with another number, the whole is shown
+            "kind": "heads",
+            "titles": [""],
+            "described": [_HEADS.format(len(self.layer_labels), self.across, count)],
             "numbers": rows.layer_labels,
             "tops": [place - 1 for place in rows.places],
             "high": rows.end,
             "gaps": [(gap.place - 0.5, gap.name) for gap in rows.gaps],
-            "heads": self.heads,
-            "chosen": layer * self.heads + head,
-            "texts": list(self.texts),
-            "searching": self.searching,
-            "grid": {"columns": 1, "first": 0, "count": count, "size": side} if count else None,
-            "picked": -1 if self.picked is None else self.picked,
-            "lineCounts": [len(ranked)],
+            "across": self.across,
+            "chosen": layer * self.across + head,
+            "window": crc32(repr((self.layer_labels, self.across)).encode()),
         }
-        return self.pack(
-            settings,
-            self.tones,
-            places=places,
-            unplaced=(frames[:, 2] < 0).astype(np.uint8),
-            lines=np.pad(ranked, ((0, 0), (0, 1))),
-            positions=np.asarray(self.positions, dtype=np.uint16),
-            sentence=np.asarray(self.sentence, dtype=np.uint16),
-            matches=np.asarray(self.matches, dtype=np.uint8),
-            pixels=self.sprites,
-            patched=None if self.patched is None else self.patched.astype(np.uint8),
-        )
-
-
-def quantise_points(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
-    """Points as whole steps in a square around each head's cloud, so that axes stay equal.
-
-    Parameters
-    ----------
-    points : (head, point, 2).
-
-    Returns
-    -------
-    Steps from the frame's lowest corner, of the same shape; and (head, 3): the frame's middle and
-    half its side, in units of the points. Half a side is -1 if a point of the head is not finite.
-    A point is off by at most half a step, the side / 131070.
-    """
-    known = np.asarray(np.isfinite(points).all(axis=(1, 2)))
-    clean = np.where(known[:, None, None], points, 0)
-    low, high = clean.min(axis=1, initial=np.inf), clean.max(axis=1, initial=-np.inf)
-    if not points.shape[1]:
-        low = high = np.zeros((len(points), 2))
-    middle = (low + high) / 2
-    half = (high - low).max(axis=1) / 2
-    side = np.where(half > 0, 2 * half, 1)
-    shares = (clean - middle[:, None]) / side[:, None, None] + 0.5
-    steps = np.rint(_STEPS * shares).clip(0, _STEPS).astype(np.uint16)
-    frames = np.column_stack([middle, np.where(known, half, _UNKNOWN)])
-    return steps, frames.astype(np.float32)
-
-
-def restore_points(steps: NDArray[np.uint16], frames: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Undo :func:`quantise_points`, up to rounding: points in the plane, (head, point, 2)."""
-    middle, half = frames[:, None, :2], frames[:, None, 2:]
-    points: NDArray[np.float32] = middle + half * (2 / _STEPS * steps.astype(np.float32) - 1)
-    return points
+        unplaced = (frames[:, 2] < 0).astype(np.uint8)
+        return self.pack(settings, self.tones, places=places, unplaced=unplaced)
 
 
 class Arrow(NamedTuple):
@@ -332,14 +249,16 @@ def show_planes(
     holds = "" if on_pick is None else ", Enter holds one"
     settings = {
         "kind": "arrows",
-        "titles": list(titles),
+        "titles": titles,
         "described": [f"{title}: {count} arrows; arrow keys read them{holds}" for title in titles],
-        "captions": list(notes),
-        "count": count,
+        "captions": notes,
+        "columns": len(titles),
+        "labels": [arrow.label for arrow in arrows],
+        "keyLabels": [],
         "arrows": [arrow._asdict() for arrow in arrows],
-        "held": list(held),
+        "held": held,
         "rightAngle": right_angle,
-        "legend": legend,
+        "showsLegend": legend,
         "canPick": on_pick is not None,
         "picture": picture,
     }
@@ -352,17 +271,17 @@ def show_points(
     key: str,
     on_open: Callable[[int, int], None] | None = None,
     on_pick: Callable[[int | None], None] | None = None,
-    on_pin: Callable[[str | None], None] | None = None,
 ) -> None:
     """Draw queries and keys; pointing, moving and zooming never ask the server.
 
     Parameters
     ----------
     on_open : called with the numbers of layer and head each time a head is opened.
-    on_pick : called with a token when one of its points is clicked, with None when it is released.
-    on_pin : called with the new pin (an unchecked name) when a point is clicked, or None.
+    on_pick : called with a point when one is pinned, of a corpus with its token; with None when it
+        is released.
     """
-    count = len(cloud.labels)  # so that the callbacks do not hold on to the cloud
+    keys = getattr(cloud, "key_labels", None) or cloud.labels
+    count = len(cloud.labels) + len(keys)  # so that the callbacks do not hold on to the cloud
 
     def opened() -> None:
         head = reported(key, "open")
@@ -372,20 +291,9 @@ def show_points(
 
     def picked() -> None:
         if on_pick is not None:
-            on_pick(as_index(reported(key, "pick").get("token"), count))
+            on_pick(as_index(reported(key, "pick").get("point"), count))
 
-    def pinned() -> None:
-        point = reported(key, "pin").get("point")
-        if on_pin is not None:
-            on_pin(point if isinstance(point, str) else None)
-
-    _points(
-        key=key,
-        data=cloud.packed(),
-        on_open_change=opened,
-        on_pick_change=picked,
-        on_pin_change=pinned,
-    )
+    _points(key=key, data=cloud.packed(), on_open_change=opened, on_pick_change=picked)
 
 
 def points_page(

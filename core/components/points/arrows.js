@@ -1,65 +1,51 @@
 // Small planes, each with the same arrows from its origin.
 
 import { clamp, strokeLine } from "../shared/dom.js"
-import { makeRoom, paintLabels, placeLabels, writeText } from "./labels.js"
-import { Panels, fitting } from "./panels.js"
-import { legendEntry, legendMark } from "./shades.js"
+import { Clouds } from "./clouds.js"
+import { paintLabels } from "./labels.js"
+import { legendEntry, legendMark } from "./legend.js"
+import { MARK } from "./lines.js"
 import { nearestItem, squareAround } from "./viewport.js"
 
 /** @import { Pen } from "../shared/dom.js" */
-/** @import { Hover, Panel, Panelled } from "./panels.js" */
+/** @import { Data, Hover, Panel } from "./clouds.js" */
+/** @import { Label } from "./labels.js" */
 /** @import { Placement } from "./viewport.js" */
-/** @typedef {Panelled & {places: Float32Array, arrows: {label: string, colour: string, name: string}[], held: number[], rightAngle: boolean, legend: boolean, canPick: boolean}} Data */
 
-const TILE = { minWidth: 210, maxWidth: 420, height: 212, share: 0.65, gap: 12 } // pixels, without the title; share of the width that is the height at least
-const LARGE = 470 // pixels: the height of a single plane
+const TILE = { least: 212, share: 0.65 } // pixels of the height of one of several planes, and as a share of its width
 const HEAD = { length: 8, width: 3.4 }
 const WIDTH = { plain: 2, quiet: 1.2, reached: 3.2 } // pixels
 const QUIET = 0.3 // opacity of arrows without a label that are not held
-const COUNT = { width: 116, height: 20 } // pixels of the words in the corner
-const FEW = 3 // up to so many arrows, all are labelled
+const TURNS = [0, 0.6, -0.6, 1.2, -1.2, 1.9, -1.9, 2.6, -2.6] // from the arrow's direction, of places for its label
+const FEW = 3 // up to so many arrows, labels may also be farther out
 const MANY = 24 // with more arrows, a tile has no room to name all
 const NAMED = 12 // of many: the longest, which are labelled if there is room
 const SQUARE = 8 // pixels: the side of the right angle's mark, and the shortest dashed line that has one, times 1.5
 
-/** @extends {Panels<Data>} */
-export class Arrows extends Panels {
-  margin = { x: 46, y: 20 } // room for labels beyond the longest arrow
-  reach = { mouse: 5.5, touch: 11 }
-
-  /** @param {Data} data */
-  update(data) {
-    const isSame = JSON.stringify(this.data?.arrows) === JSON.stringify(data.arrows)
-    // The origin is in the middle.
-    const places = [1, -1].flatMap((sign) => Array.from(data.places, (value) => sign * value))
-    const plane = squareAround(places, Array(places.length / 2).keys())
-    this.planes = data.titles.map(() => plane)
-    this.root.classList.add("arrows")
-    this.take(data, isSame, false)
+export class Arrows extends Clouds {
+  /** The same in all tiles; the origin is in the middle. @param {Data} data */
+  planesOf({ places, titles }) {
+    const both = [1, -1].flatMap((sign) => Array.from(places, (value) => sign * value))
+    const plane = squareAround(both, [...Array(both.length / 2).keys()])
+    return titles.map(() => plane)
   }
 
   sizePanels() {
-    // As many columns as fit, in two rows at least; then as few as keep the number of rows: no ragged last row.
-    const count = this.data.titles.length
-    const most = fitting(this.width, TILE.minWidth, TILE.gap)
-    const rows = Math.max(Math.ceil(count / most), count > 4 ? 2 : 1)
-    const columns = Math.ceil(count / rows)
-    const room = Math.floor((this.width - TILE.gap * (columns - 1)) / columns) - 2
-    if (count === 1) return { columns, width: this.width - 2, height: LARGE }
-    const width = clamp(room, 0, TILE.maxWidth)
-    return { columns, width, height: Math.round(Math.max(TILE.height, TILE.share * width)) }
+    const { columns, width, height } = super.sizePanels()
+    const tile = Math.round(Math.max(TILE.least, TILE.share * width))
+    return { columns, width, height: this.data.titles.length > 1 ? tile : height }
   }
 
   style() {
-    const { legend, arrows } = this.data
+    const { showsLegend, arrows } = this.data
     const entries = arrows.map(({ name, colour }) =>
       legendEntry([legendMark("dash", colour)], name),
     )
-    this.legend.replaceChildren(...(legend ? entries : []))
+    this.legend.replaceChildren(...(showsLegend ? entries : []))
   }
 
-  /** The arrow whose shaft is nearest. @param {Placement} place @param {number} x @param {number} y @param {number} reach */
-  nearest(place, x, y, reach) {
+  /** The arrow whose shaft is nearest. @param {Panel} _panel @param {Placement} place @param {number} x @param {number} y @param {number} reach */
+  nearest(_panel, place, x, y, reach) {
     /** @type {(item: number) => number} */
     const along = (item) => {
       const [across, down] = [place.xOf(item) - place.x, place.yOf(item) - place.y]
@@ -76,84 +62,73 @@ export class Arrows extends Panels {
     )
   }
 
-  /** The arrows that are coloured while the others are grey; if empty, all are coloured. */
-  get highlighted() {
+  /** The held arrows, or the one pointed at, are coloured while the others are grey; without either, all are. */
+  markIn() {
     const { canPick, held } = this.data
-    return canPick && this.hover && this.hover.item >= 0 ? [this.hover.item] : held
+    const lit = canPick && this.focus >= 0 ? [this.focus] : held
+    return (/** @type {number} */ item) =>
+      !lit.length ? MARK.plain : lit.includes(item) ? MARK.chosen : MARK.faded
+  }
+
+  /** The held ones, then the longest. @param {Panel} panel */
+  rankIn(panel) {
+    const { count, held } = this.data
+    const longest = byLength(this.placed(panel, panel.index), count)
+    return [...new Set([...held, ...longest.slice(0, count > MANY ? NAMED : MANY)])]
   }
 
   /** The name of an arrow, and where it ends. @param {Hover} hover */
   noteOf({ tile, item }) {
-    const { arrows, titles, places, count } = this.data
+    const { titles, places, count, arrows, held } = this.data
     if (item < 0) return null
     const start = 2 * (tile * count + item)
     const ends = [0, 1].map((axis) => places[start + axis].toFixed(3))
-    return { title: `${arrows[item].name} · ${titles[tile]}`, lines: [[`(${ends.join(", ")})`]] }
+    const title = `${arrows[item].name} · ${titles[tile]}`
+    return { title, lines: [[`(${ends.join(", ")})${held.includes(item) ? ", held" : ""}`]] }
   }
 
-  say() {
-    const note = this.hover && this.noteOf(this.hover)
-    const isHeld = this.hover && this.data.held.includes(this.hover.item) ? ", held" : ""
-    this.reading.textContent = note ? `${note.title}: ${note.lines[0][0]}${isHeld}` : ""
-  }
+  lookAt() {} // the origin stays in the middle
 
-  release() {
-    this.point(null)
-    if (this.data.canPick) this.sendReport("pick", { arrows: [] })
-  }
-
-  /** Hold an arrow, add it to the held ones, or release it. @param {Hover | null} hover @param {boolean} [adds] */
+  /** Hold an arrow, add it to the held ones, or release it; without one, release all. @param {Hover | null} hover @param {boolean} [adds] */
   press(hover, adds = false) {
     const { held, canPick } = this.data
-    if (!canPick || !hover || hover.item < 0) return
-    const others = held.filter((each) => each !== hover.item)
+    if (!hover) this.point(null)
+    if (!canPick || (hover && hover.item < 0)) return
+    const others = held.filter((each) => each !== hover?.item)
     const isHeld = others.length < held.length && (adds || held.length === 1)
-    this.sendReport("pick", { arrows: isHeld ? others : [...(adds ? others : []), hover.item] })
+    const now = isHeld ? others : [...(adds ? others : []), hover?.item]
+    this.sendReport("pick", { arrows: hover ? now : [] })
   }
 
-  /** The arrows that may have a label, most important first: the held ones, then the longest. @param {Placement} place */
-  namedIn(place) {
-    const { held, count } = this.data
-    return new Set([...held, ...byLength(place, count).slice(0, count > MANY ? NAMED : MANY)])
-  }
-
-  /** Labels beside the tips, the longest arrows first; one that would overlap another is left out. @param {Panel} panel */
-  placeTexts(panel) {
-    const { arrows, count } = this.data
-    const { width, height } = panel.grid.box
-    const place = this.placed(panel, panel.index)
-    const room = makeRoom(width, height)
-    if (count > MANY)
-      room.take(width - COUNT.width, height - COUNT.height, COUNT.width, COUNT.height)
-    const wanted = [...this.namedIn(place)].map((item) => ({
-      item,
-      x: place.xOf(item),
-      y: place.yOf(item),
-      radius: 0,
-      text: arrows[item].label,
-      colour: arrows[item].colour,
-      spots: spotsBeside(place.xOf(item) - place.x, place.yOf(item) - place.y, count <= FEW),
-    }))
-    panel.labels = placeLabels(room, wanted, count, panel.pen, this.theme)
+  /** Beside the tip, outward from the origin; with few arrows also farther out, where no other arrow could be meant. @param {Panel} panel @param {Placement} place @param {number} item @returns {Label} */
+  labelOf({ marks }, { x, y, xOf, yOf }, item) {
+    const { label: text, colour } = this.data.arrows[item]
+    const isFew = this.data.count <= FEW
+    const spots = (isFew ? [4, 12, 24] : [4, 12]).flatMap((away) =>
+      TURNS.map((turn) => {
+        const angle = Math.atan2(yOf(item) - y, xOf(item) - x) + turn
+        return [Math.cos(angle), Math.sin(angle), away]
+      }),
+    )
+    const own = marks[item] === MARK.faded ? this.theme.ink : colour
+    return { item, x: xOf(item), y: yOf(item), radius: 0, text, colour: own, spots }
   }
 
   /** @param {Pen} pen @param {Panel} panel */
   drawPicture(pen, panel) {
-    const { data, theme, highlighted, hover } = this
-    const { width, height } = panel.grid.box
+    const { data, theme, hover } = this
+    const { marks, rank, labels, grid } = panel
+    const { width, height } = grid.box
     const place = this.placed(panel, panel.index)
-    const named = this.namedIn(place)
     Object.assign(pen, { strokeStyle: theme.edge, lineWidth: 1, globalAlpha: 1 })
     strokeLine(pen, 0, place.y, width, place.y)
     strokeLine(pen, place.x, 0, place.x, height)
-    /** @type {(item: number) => boolean} */
-    const isHighlighted = (item) => !highlighted.length || highlighted.includes(item)
     /** @type {(item: number) => number} */
-    const rank = (item) => Number(named.has(item)) + 2 * Number(highlighted.includes(item))
-    for (const item of [...this.items].sort((a, b) => rank(a) - rank(b))) {
-      const isQuiet = !named.has(item) && !(isHighlighted(item) && highlighted.length)
+    const importance = (item) => Number(rank.includes(item)) + 2 * Number(marks[item] > MARK.plain)
+    for (const item of this.items.toSorted((a, b) => importance(a) - importance(b))) {
+      const isQuiet = importance(item) === 0
       const isReached = hover?.item === item && hover.panel === panel
-      const colour = isHighlighted(item) ? data.arrows[item].colour : theme.edge
+      const colour = marks[item] === MARK.faded ? theme.edge : data.arrows[item].colour
       const lineWidth = isReached ? WIDTH.reached : isQuiet ? WIDTH.quiet : WIDTH.plain
       Object.assign(pen, { strokeStyle: colour, fillStyle: colour, lineWidth })
       pen.globalAlpha = isQuiet ? QUIET : 1
@@ -161,21 +136,11 @@ export class Arrows extends Panels {
     }
     pen.globalAlpha = 1
     if (data.rightAngle) drawFoot(pen, place, theme.ink)
-    const bright = panel.labels.filter(({ item = -1 }) => isHighlighted(item))
-    const dull = panel.labels.filter((label) => !bright.includes(label))
-    for (const label of dull) paintLabels(pen, [{ ...label, colour: theme.ink }], theme, 0.7)
+    const [dull, bright] = [true, false].map((isFaded) =>
+      labels.filter(({ item }) => (marks[item] === MARK.faded) === isFaded),
+    )
+    paintLabels(pen, dull, theme, 0.7)
     paintLabels(pen, bright, theme)
-    if (data.count <= MANY) return
-    const count = `${panel.labels.length} of ${data.count} named`
-    writeText(pen, count, width - 7, height - 7, theme, { textAlign: "right" })
-  }
-
-  report() {
-    super.report()
-    this.panels.forEach(({ figure, labels }) => {
-      figure.dataset.labels = labels.map(({ item }) => item).join(" ")
-      figure.dataset.lit = this.highlighted.join(" ")
-    })
   }
 }
 
@@ -183,17 +148,6 @@ export class Arrows extends Panels {
 function byLength({ x, y, xOf, yOf }, count) {
   const lengths = Array.from({ length: count }, (_, i) => Math.hypot(xOf(i) - x, yOf(i) - y))
   return [...lengths.keys()].sort((a, b) => lengths[b] - lengths[a])
-}
-
-/** Places for a label beside the tip, outward from the origin; with few arrows also farther out, where no other arrow could be meant. @param {number} x @param {number} y @param {boolean} isFew @returns {number[][]} */
-function spotsBeside(x, y, isFew) {
-  const turns = isFew ? [0, 0.6, -0.6, 1.2, -1.2, 1.9, -1.9, 2.6, -2.6] : [0, 0.6, -0.6, 1.2, -1.2]
-  return (isFew ? [4, 12, 24] : [4, 12]).flatMap((away) =>
-    turns.map((turn) => {
-      const angle = Math.atan2(y, x) + turn
-      return [Math.cos(angle), Math.sin(angle), away]
-    }),
-  )
 }
 
 /** An arrow from (x, y), so far across and down; a dot if it has no length. @param {Pen} pen @param {number} x @param {number} y @param {number} across @param {number} down */
@@ -225,22 +179,13 @@ function drawFoot(pen, { x, y, xOf, yOf }, ink) {
   strokeLine(pen, x + a[0], y + a[1], x + foot[0], y + foot[1])
   pen.setLineDash([])
   if (length > 1e-9 && height >= 1.5 * SQUARE) {
-    const back = (foot[0] * b[0] + foot[1] * b[1] > 0 ? -SQUARE : SQUARE) / length
+    const isForth = foot[0] * b[0] + foot[1] * b[1] > 0
+    const isLeft = up[0] * b[1] - up[1] * b[0] > 0
     pen.save()
-    pen.transform(
-      back * b[0],
-      back * b[1],
-      (SQUARE * up[0]) / height,
-      (SQUARE * up[1]) / height,
-      x + foot[0],
-      y + foot[1],
-    )
-    pen.beginPath()
-    pen.moveTo(1, 0)
-    pen.lineTo(1, 1)
-    pen.lineTo(0, 1)
+    pen.translate(x + foot[0], y + foot[1])
+    pen.rotate(Math.atan2(up[1], up[0]))
+    pen.strokeRect(0, 0, SQUARE, isForth === isLeft ? -SQUARE : SQUARE)
     pen.restore()
-    pen.stroke()
   }
   pen.globalAlpha = 1
 }

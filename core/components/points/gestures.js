@@ -1,16 +1,15 @@
-// Pointer, wheel and pinch on a panel: they point, press, and move and enlarge its window. A wheel that does not zoom
-// scrolls the page.
+// Pointer, wheel and pinch on a panel: they point, press, and move and enlarge its window.
 
 import { clamp, placeOf } from "../shared/dom.js"
 import { panBy, zoomAt } from "./viewport.js"
 
 /** @import { Place } from "../shared/dom.js" */
-/** @import { Panel, Panels } from "./panels.js" */
+/** @import { Clouds, Panel } from "./clouds.js" */
 
 const STILL = 5 // pixels that a pointer may move and still press
 const WHEEL = { notch: 0.0016, pinch: 0.01 } // logarithm of the zoom per pixel of the wheel
 
-/** @param {Panels<any>} view @param {Panel} panel */
+/** @param {Clouds} view @param {Panel} panel */
 export function listenGestures(view, panel) {
   const node = panel.canvas
   /** @type {Map<number, Place & {from: Place}>} */
@@ -40,7 +39,7 @@ export function listenGestures(view, panel) {
   }
   node.onpointercancel = (event) => void fingers.delete(event.pointerId)
   node.onpointerleave = () => view.point(null)
-  const wheel = (/** @type {WheelEvent} */ event) => {
+  node.onwheel = (event) => {
     if (!view.mayWheel(panel, event)) return
     event.preventDefault()
     const pixels = event.deltaY * (event.deltaMode === 1 ? 33 : 1)
@@ -49,10 +48,9 @@ export function listenGestures(view, panel) {
     const factor = Math.exp(-clamp(pixels, -160, 160) * rate)
     view.lookAt(panel, zoomAt(panel.view, panel.grid, factor, x, y))
   }
-  node.addEventListener("wheel", wheel, { passive: false })
 }
 
-/** Two fingers: what is between them grows with their distance and moves with their middle. @param {Panels<any>} view @param {Panel} panel @param {Place} before @param {Place} now @param {Place} other */
+/** Two fingers: what is between them grows with their distance and moves with their middle. @param {Clouds} view @param {Panel} panel @param {Place} before @param {Place} now @param {Place} other */
 function pinch(view, panel, before, now, other) {
   /** @type {(finger: Place) => number} */
   const distance = (finger) => Math.max(20, Math.hypot(finger.x - other.x, finger.y - other.y))

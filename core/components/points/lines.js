@@ -1,4 +1,4 @@
-// Lines from queries to keys: how they look, which of them a point has, and words about them; what else highlights points.
+// Lines from queries to keys: how they look, which of them a point has, and words about them; how important points are.
 
 import { strokeLine } from "../shared/dom.js"
 
@@ -28,12 +28,12 @@ export function lineColour({ colour }, { ink, alert, series }) {
 }
 
 /**
- * For each head its lines between points that are shown, the strongest last. They look as in AttentionViz: red if a chosen
+ * For each panel its lines between points that are shown, the strongest last. They look as in AttentionViz: red if a chosen
  * source's strongest key is a chosen target.
  * @param {{lines: Float32Array, lineCounts: number[], queries: number, sources?: number[], targets?: number[], shown?: number[]}} data
  */
 export function readLines({ lines, lineCounts, queries, sources, targets, shown }) {
-  const isShown = shown && new Set(shown)
+  const isShown = shown?.length ? new Set(shown) : null
   let next = 0
   return lineCounts.map((count) => {
     /** @type {Line[]} */
@@ -75,47 +75,55 @@ export function drawLines(pen, { xOf, yOf }, lines, theme, focus) {
   Object.assign(pen, { globalAlpha: 1, lineCap: "butt" })
 }
 
-export const MARK = { none: 0, faded: 1, match: 2, sentence: 3, picked: 4 } // by importance
+/** How a point is drawn, by importance: later ones lie on top. */
+export const MARK = { faded: 0, plain: 1, found: 2, chosen: 3, red: 4, picked: 5 }
 
-/** The mark of each point, queries first, and how many tokens a search found. @param {{queries: number, sentence: ArrayLike<number>, searching: boolean, matches: ArrayLike<number>}} data @param {number} [picked] token */
-export function markPoints({ queries, sentence, searching, matches }, picked = -1) {
-  const own = picked >= 0 ? sentence[picked] : -1
-  const of = Uint8Array.from({ length: 2 * queries }, (_, i) => {
-    const token = i % queries
-    if (token === picked) return MARK.picked
-    if (sentence[token] === own) return MARK.sentence
-    if (searching) return matches[token] ? MARK.match : MARK.faded
-    return own >= 0 ? MARK.faded : MARK.none
-  })
-  const found = searching ? Array.from(matches).reduce((sum, each) => sum + each, 0) : 0
-  return { of, found, apart: of.filter((mark) => mark === MARK.match).length }
+/**
+ * What marks a point: of a corpus the pinned token, its sentence, and what a search found; else the point in focus and the other
+ * ends of its lines, and what is chosen.
+ * @param {{queries: number, sources: number[], targets: number[], texts: string[], sentence: ArrayLike<number>, searching: boolean, matches: ArrayLike<number>}} data
+ * @param {Line[]} lines @param {number} focus @param {number} pinned @returns {(point: number) => number}
+ */
+export function markBy(data, lines, focus, pinned) {
+  const { queries, sources, targets, texts, sentence, searching, matches } = data
+  if (texts.length)
+    return (point) => {
+      const token = point % queries
+      if (token === pinned) return MARK.picked
+      if (pinned >= 0 && sentence[token] === sentence[pinned]) return MARK.chosen
+      if (searching) return matches[token] ? MARK.found : MARK.faded
+      return pinned >= 0 ? MARK.faded : MARK.plain
+    }
+  const ends = new Set(linesOf(lines, focus).flatMap(({ from, to }) => [from, to]))
+  const red = new Set(lines.flatMap(({ from, to, look }) => (look === LOOKS.red ? [from, to] : [])))
+  return (point) => {
+    if (point === focus) return MARK.picked
+    if (focus >= 0 && !ends.has(point)) return MARK.faded
+    if (red.has(point)) return MARK.red
+    const isChosen = point < queries ? sources.includes(point) : targets.includes(point - queries)
+    return isChosen ? MARK.chosen : MARK.plain
+  }
 }
 
 /** Every number below `count` once, in an arbitrary but fixed order. @param {number} count */
 export function shuffled(count) {
   /** @type {(value: number) => number} */
   const hash = (value) => Math.imul(value ^ (value >>> 7), 0x9e3779b1) >>> 0
-  return Uint32Array.from({ length: count }, (_, i) => i).sort((a, b) => hash(a) - hash(b))
+  return Array.from({ length: count }, (_, i) => i).sort((a, b) => hash(a) - hash(b))
 }
 
-/** The lines of the picked sentence, or only those of a point in it. @param {{sentence: ArrayLike<number>, queries: number}} data @param {Line[]} lines @param {number} picked @param {number} hovered */
-export function linesShown({ sentence, queries }, lines, picked, hovered) {
-  if (picked < 0) return []
-  const own = lines.filter(({ from }) => sentence[from] === sentence[picked])
-  const isInIt = hovered >= 0 && sentence[hovered % queries] === sentence[picked]
-  return isInIt ? linesOf(own, hovered) : own
-}
-
-/** Points (queries, then keys) that have not faded, by mark, then from the rarest label to the commonest; ties in the order of `order`. @param {string[]} labels @param {Uint32Array} order @param {Uint8Array} marks */
-export function labelledFirst(labels, order, marks) {
+/** The points that may be named, by mark, then by their strongest line, then from the rarest name to the commonest; ties in the order of `points`. @param {string[]} names @param {number[]} points @param {Uint8Array} marks @param {Line[]} lines */
+export function ranked(names, points, marks, lines) {
   /** @type {Record<string, number>} */
   const counts = Object.create(null)
-  for (const label of labels) counts[label] = (counts[label] ?? 0) + 1
-  return [...order]
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1
+  const strength = new Float32Array(names.length)
+  for (const { from, to, weight } of lines)
+    for (const end of [from, to]) strength[end] = Math.max(strength[end], weight)
+  return points
     .filter((point) => marks[point] !== MARK.faded)
     .sort(
       (a, b) =>
-        marks[b] - marks[a] ||
-        counts[labels[a % labels.length]] - counts[labels[b % labels.length]],
+        marks[b] - marks[a] || strength[b] - strength[a] || counts[names[a]] - counts[names[b]],
     )
 }

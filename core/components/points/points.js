@@ -4,13 +4,12 @@ import { unpack } from "../shared/packed.js"
 import { mount } from "../shared/view.js"
 import { Arrows } from "./arrows.js"
 import { Clouds } from "./clouds.js"
-import { Corpus } from "./corpus.js"
+import { Heads } from "./heads.js"
 
-/** @import { Component } from "../shared/view.js" */
-/** @type {Record<string, new (component: Component) => import("../shared/view.js").View>} */
-const KINDS = { arrows: Arrows, clouds: Clouds, head: Corpus, heads: Corpus }
+/** @type {Record<string, typeof Clouds>} */
+const KINDS = { arrows: Arrows, clouds: Clouds, heads: Heads }
 
-/** @param {Component} component */
+/** @param {import("../shared/view.js").Component} component */
 export default function (component) {
   return mount(component, KINDS[unpack(component.data).kind])
 }

@@ -1,7 +1,7 @@
 // Many thousand points per frame, drawn as pixels: without a graphics card, canvas paths are ten times slower.
 // A raster stores no points; the caller visits them again in every frame.
 
-import { ctx2d } from "../shared/dom.js"
+import { ctx2d, newCanvas } from "../shared/dom.js"
 
 /** @import { Rgb } from "../shared/scales.js" */
 /**
@@ -32,8 +32,9 @@ export function pixelsOf(isKey, radius) {
   return Int16Array.from(pixels)
 }
 
-/** A raster as large as the canvas. @param {HTMLCanvasElement} canvas */
-export function makeRaster(canvas) {
+/** A raster, drawn on a canvas of its own. */
+export function makeRaster() {
+  const canvas = newCanvas(1, 1)
   const pen = ctx2d(canvas, { willReadFrequently: true })
   let image = new ImageData(1, 1)
   let pixels = new Uint32Array(image.data.buffer)
@@ -41,8 +42,11 @@ export function makeRaster(canvas) {
   const shapes = new Map() // by "kind:radius"
   return {
     canvas,
-    begin() {
-      if (image.width !== canvas.width || image.height !== canvas.height) {
+    pen,
+    /** Begin anew. @param {HTMLCanvasElement} canvas of the same size */
+    begin({ width, height }) {
+      if (image.width !== width || image.height !== height) {
+        Object.assign(canvas, { width, height })
         image = pen.createImageData(canvas.width, canvas.height)
         pixels = new Uint32Array(image.data.buffer)
       }
@@ -72,28 +76,6 @@ export function makeRaster(canvas) {
           put(pixels, py * image.width + px, colour, own[i + 2])
       }
     },
-    /**
-     * A small picture in a frame, round for a query and square for a key, clipped to the box.
-     * @param {number} x @param {number} y its middle @param {boolean} isKey @param {{pixels: ArrayLike<number>, from: number, stride: number, side: number}} rgb bytes of many
-     * pictures, where its own begin, the pixels of a row of them, and its side @param {number} half of its width in the canvas' pixels @param {number} frame width of the frame
-     * @param {number} colour of the frame @param {Box} box
-     */
-    picture(x, y, isKey, { pixels: rgb, from, stride, side }, half, frame, colour, box) {
-      const [cx, cy, reach] = [Math.round(x), Math.round(y), Math.round(half + frame)]
-      for (let py = Math.max(cy - reach, box[1]); py < Math.min(cy + reach, box[3]); py++) {
-        for (let px = Math.max(cx - reach, box[0]); px < Math.min(cx + reach, box[2]); px++) {
-          const [dx, dy] = [px + 0.5 - cx, py + 0.5 - cy]
-          const away = isKey ? Math.max(Math.abs(dx), Math.abs(dy)) : Math.hypot(dx, dy)
-          if (away > half + frame) continue
-          const [row, column] = [dy, dx].map((each) =>
-            Math.floor(((each + half) * side) / half / 2),
-          )
-          const at = from + 3 * (row * stride + column)
-          pixels[py * image.width + px] =
-            away > half ? colour : packedColour([rgb[at], rgb[at + 1], rgb[at + 2]])
-        }
-      }
-    },
     present() {
       pen.putImageData(image, 0, 0)
     },
@@ -102,13 +84,9 @@ export function makeRaster(canvas) {
 
 /** Blend a share of a colour, `cover` of 255, over a pixel, which is empty if its opacity is 0. @param {Uint32Array} pixels @param {number} at @param {number} colour @param {number} cover */
 function put(pixels, at, colour, cover) {
-  if (cover === FULL) {
-    pixels[at] = colour
-    return
-  }
   const below = pixels[at],
     opacity = below >>> 24
-  if (!opacity) {
+  if (cover === FULL || !opacity) {
     pixels[at] = ((colour & 0xffffff) | (cover << 24)) >>> 0
     return
   }

@@ -1,20 +1,19 @@
 // A grid of square tiles, numbered row by row, seen through a window: where each tile and its points are, what is at a place, how the view moves.
-// A single head is a grid of one tile that may leave the window. Pure.
+// A plane is a grid of one tile. Pure.
 
 import { clamp } from "../shared/dom.js"
 
 /**
  * @typedef {{left: number, top: number, width: number, height: number}} Box the window, in pixels
  * @typedef {{tops: number[], high: number}} Rows where rows begin, and where the last one or what follows it ends, in tiles
- * @typedef {Rows & {columns: number, pitch: number, box: Box, isFree?: boolean}} Grid pitch: the side of a tile at zoom 1; isFree: without edges
+ * @typedef {Rows & {columns: number, pitch: number, largest: number, box: Box, isFree?: boolean}} Grid pitch, largest: the side of a tile at zoom 1, and at most; isFree: one tile alone
  * @typedef {{zoom: number, x: number, y: number}} View x, y: what is in the middle of the window, in tiles
  * @typedef {{left: number, top: number, side: number}} Spot of a tile
- * @typedef {{x: number, y: number, size: number}} Square its lowest corner and its side, in units of the points
+ * @typedef {{x: number, y: number, size: number, wide: number, high: number}} Square its lowest corner and its side, in units of the points, and the shares of it that they take
  * @typedef {ReturnType<typeof placeTile>} Placement
  */
 
-export const ZOOM = { step: 1.6, windows: 4 } // a click's factor; the side of the largest tile, in windows
-const FREE = { min: 0.5, max: 80, shift: 1.8 } // zoom; how far the middle of the window may be from the middle of the tile, in halves of its side
+const LARGEST = { tile: 4, alone: 80 } // side of a tile, in sides of the window
 const THINNEST = 0.02 // smallest share of the side that a cloud takes, as for a line
 const MARGIN = { share: 0.05, min: 2 } // of a tile's side, around its points; pixels
 
@@ -26,18 +25,17 @@ export function gridFor({ tops, high }, columns, box, minHeight) {
     high,
     columns,
     pitch,
+    largest: LARGEST.tile * Math.min(box.width, box.height),
     box: { ...box, height: Math.max(Math.min(box.height, minHeight), Math.round(pitch * high)) },
   }
 }
 
-/** One tile in the middle of a window, sized so that these shares of its side fit. @param {{wide?: number, high?: number}} shares @param {{width: number, height: number}} window @param {{x: number, y: number}} margin @returns {Grid} */
-export function freeGrid({ wide = 1, high = 1 }, { width, height }, margin) {
-  const pitch = Math.min(
-    Math.max(width - 2 * margin.x, 1) / Math.max(wide, 1e-6),
-    Math.max(height - 2 * margin.y, 1) / Math.max(high, 1e-6),
-  )
+/** One tile in the middle of a window, sized so that these shares of its side fit. @param {{wide: number, high: number}} shares @param {{width: number, height: number}} window @param {{x: number, y: number}} margin @returns {Grid} */
+export function freeGrid({ wide, high }, { width, height }, margin) {
+  const pitch = Math.max(1, Math.min((width - 2 * margin.x) / wide, (height - 2 * margin.y) / high))
   const box = { left: 0, top: 0, width, height }
-  return { tops: [0], high: 1, columns: 1, pitch, box, isFree: true }
+  const largest = LARGEST.alone * Math.min(width, height)
+  return { tops: [0], high: 1, columns: 1, pitch, box, largest, isFree: true }
 }
 
 /** @param {Grid} grid */
@@ -45,18 +43,14 @@ export function wholeView(grid) {
   return clampView({ zoom: 1, x: grid.columns / 2, y: grid.high / 2 }, grid)
 }
 
-/** Within the edges of the grid; a grid smaller than the window is centred at its top. A free one stays near. @param {View} view @param {Grid} grid @returns {View} */
-export function clampView(view, { high, columns, pitch, box, isFree }) {
-  if (isFree) {
-    /** @type {(place: number) => number} */
-    const near = (place) => 0.5 + clamp(place - 0.5, -FREE.shift / 2, FREE.shift / 2)
-    return { zoom: clamp(view.zoom, FREE.min, FREE.max), x: near(view.x), y: near(view.y) }
-  }
-  const largest = Math.max(1, (ZOOM.windows * Math.min(box.width, box.height)) / pitch)
-  const zoom = clamp(view.zoom, 1, largest)
+/** Within the edges of the grid; a grid smaller than the window is in its middle. @param {View} view @param {Grid} grid @returns {View} */
+export function clampView(view, { high, columns, pitch, box, largest }) {
+  const zoom = clamp(view.zoom, 1, Math.max(1, largest / pitch))
+  /** @type {(place: number, room: number, size: number) => number} */
+  const within = (place, room, size) =>
+    clamp(place, Math.min(room, size / 2), Math.max(size - room, size / 2))
   const [across, down] = [box.width, box.height].map((room) => room / pitch / zoom / 2)
-  const x = columns <= 2 * across ? columns / 2 : clamp(view.x, across, columns - across)
-  return { zoom, x, y: clamp(view.y, down, Math.max(down, high - down)) }
+  return { zoom, x: within(view.x, across, columns), y: within(view.y, down, high) }
 }
 
 /** @param {View} view @param {Grid} grid @param {number} dx @param {number} dy in pixels */
@@ -121,29 +115,20 @@ export function tileAt(view, grid, x, y) {
   return row >= 0 && across >= 0 && across < columns ? row * columns + Math.floor(across) : -1
 }
 
-/** The view in which a tile fills the window. @param {Grid} grid @param {number} tile */
-export function viewOfTile(grid, tile) {
-  const { pitch, tops, columns, box } = grid
-  const zoom = Math.min(box.width, box.height) / pitch
-  const y = tops[Math.floor(tile / columns)] + 0.5
-  return clampView({ zoom, x: (tile % columns) + 0.5, y }, grid)
-}
-
-/** The square around some points, and the shares of its side that they take. @param {ArrayLike<number>} places x and y of each @param {Iterable<number>} items @returns {Square & {wide: number, high: number}} */
+/** The square around some points, and the shares of its side that they take. @param {ArrayLike<number>} places x and y of each @param {number[]} items @returns {Square} */
 export function squareAround(places, items) {
-  const [low, high] = [
-    [Infinity, Infinity],
-    [-Infinity, -Infinity],
-  ]
-  for (const item of items)
-    for (const axis of [0, 1]) {
-      low[axis] = Math.min(low[axis], places[2 * item + axis])
-      high[axis] = Math.max(high[axis], places[2 * item + axis])
+  const [across, down] = [0, 1].map((axis) => {
+    let [low, high] = [Infinity, -Infinity]
+    for (const item of items) {
+      low = Math.min(low, places[2 * item + axis])
+      high = Math.max(high, places[2 * item + axis])
     }
-  const size = Math.max(high[0] - low[0], high[1] - low[1], 1e-9)
-  const [x, y] = [0, 1].map((axis) => (low[axis] + high[axis] - size) / 2)
-  const [wide, tall] = [0, 1].map((axis) => Math.max((high[axis] - low[axis]) / size, THINNEST))
-  return { x, y, size, wide, high: tall }
+    return { middle: (low + high) / 2, extent: high - low }
+  })
+  const size = Math.max(across.extent, down.extent, 1e-9)
+  const [x, y] = [across, down].map(({ middle }) => middle - size / 2)
+  const [wide, high] = [across, down].map(({ extent }) => Math.max(extent / size, THINNEST))
+  return { x, y, size, wide, high }
 }
 
 /** A tile's points in pixels, starting with number `first` of `places`. @param {View} view @param {Grid} grid @param {number} tile @param {Square} square @param {ArrayLike<number>} places @param {number} first */

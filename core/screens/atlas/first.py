@@ -21,7 +21,7 @@ from core.atlas.data import (
     SampledVectors,
 )
 from core.atlas.source import Source
-from core.components.points import restore_points
+from core.components.packing import restore_points
 from core.model import Chosen, Trace
 from core.model.bundled.first import TEXT
 from core.records import read_record
@@ -56,7 +56,7 @@ class FirstAtlas:
     ----------
     plan, tokens : the chosen sentences of the sample corpus, and all their tokens.
     steps, frames : for the tokens that tiles draw, (layer * head, 2 token, 2), as
-        :func:`core.components.points.quantise_points` gives them.
+        :func:`core.components.packing.quantise_points` gives them.
     """
 
     plan: Chosen

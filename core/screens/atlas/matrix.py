@@ -54,7 +54,7 @@ def _draw(screen: Screen) -> None:
     matrix = AtlasCloud(
         layer_labels=atlas.layer_labels,
         depth=atlas.depth,
-        heads=heads,
+        across=heads,
         points=points,
         tones=tones.reshape(-1, both.size) if tones.ndim > 1 else tones,
         chosen=(screen.layer, screen.head),

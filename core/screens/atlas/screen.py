@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,8 +14,9 @@ from core.analysis.projections.joint_embedding import Projection
 from core.atlas import Atlas
 from core.atlas.colours import COLOURINGS, offered_colourings, point_tones
 from core.atlas.source import Matches
-from core.components.points import AtlasCloud, points_page
+from core.components.points import AtlasCloud, Clouds, points_page
 from core.figures.shades import shades
+from core.model.trace import Patches
 from core.screens.atlas.corpus.entry import AtlasEntry
 from core.screens.atlas.wording import PROJECTIONS
 from core.ui import controls
@@ -129,7 +131,7 @@ def pick_contexts() -> bool:
     )
 
 
-def offer_page(picture: AtlasCloud, title: str, about: str, export: Contents) -> None:
+def offer_page(picture: AtlasCloud | Clouds, title: str, about: str, export: Contents) -> None:
     """Save the picture as one file that opens offline."""
     make = partial(points_page, picture, title, about, facts=export.facts)
     offer_file("Save as HTML", make, export, ".html", width="stretch")
@@ -141,24 +143,36 @@ def token_data(screen: Screen, tokens: NDArray[np.intp]) -> dict[str, Any]:
     tones = point_tones(atlas, screen.colour)
     sentences, index = np.unique(columns.sentence[tokens], return_inverse=True)
     search = screen.search
+    matches = search.matches.tokens[tokens] if search else np.zeros(tokens.size, bool)
     return {
         "colouring": "category" if tones.scale == "hue" else tones.scale,
         "legend": tones.legend,
         "shades": shades(tones.scale, len(tones.legend)),
         "labels": [columns.displays[token] for token in tokens],
-        "positions": columns.position[tokens].tolist(),
-        "sentence": index.tolist(),
+        "position": columns.position[tokens],
+        "spans": columns.spans[tokens],
+        "sentence": index,
         "texts": [atlas.sentences[sentence] for sentence in sentences],
-        "matches": search.matches.tokens[tokens] if search else np.zeros(tokens.size, bool),
+        "matches": matches,
         "searching": search is not None,
+        "reading": f"{matches.sum():,} of {tokens.size:,} tokens match; the others have faded."
+        if search
+        else f"{tokens.size:,} tokens: as many queries, and as many keys. Point at one to read it.",
         **_sprites(atlas, tokens),
     }
 
 
 def _sprites(atlas: Atlas, tokens: NDArray[np.intp]) -> dict[str, Any]:
-    """The patches of an atlas of images as small pictures; nothing for texts."""
+    """The patches of an atlas of images, one for each token, in rows; nothing for texts."""
     if atlas.images is None:
         return {}
     places = atlas.images.places(atlas.tokens.position[tokens])
-    pictures = atlas.images.sprites[atlas.tokens.sentence[tokens], np.maximum(places, 0)]
-    return {"sprites": pictures, "patched": places >= 0}
+    sprites = atlas.images.sprites[atlas.tokens.sentence[tokens], np.maximum(places, 0)]
+    count, side = sprites.shape[:2]
+    columns = max(1, math.isqrt(count))
+    rows = -(-count // columns)
+    padded = np.pad(sprites, [(0, rows * columns - count), (0, 0), (0, 0), (0, 0)])
+    image = padded.reshape(rows, columns, side, side, 3).swapaxes(1, 2)
+    pixels = np.ascontiguousarray(image.reshape(rows * side, columns * side, 3))
+    patches = Patches(pixels, rows, columns, side, first=0, given=pixels.shape[:2])
+    return {"patches": patches, "patched": places >= 0}

@@ -37,7 +37,7 @@ class PictureOptions(NamedTuple):
     stage: str
     projection: str
     colouring: str
-    point: str
+    point: int | None
     shown: list[int]
     shown_keys: list[int]
 
@@ -144,11 +144,21 @@ def pick_look(trace: Trace, stage: str, colouring: str) -> PictureOptions:
         menu=True,
         width=120,
     )
-    sides = (("q", trace.tokens), ("k", trace.key_tokens))
-    points = [f"{kind}{i + 1}" for kind, tokens in sides for i in range(len(tokens))]
+    points = point_names(trace)
     point = controls.choice("point", ["", *points], subject="Points are", optional=True)
     hide = controls.flag("hide", hide_special(trace), default=has_looks(trace))
     shown, shown_keys = (
-        [token.position for token in tokens if not (hide and token.special)] for _, tokens in sides
+        [token.position for token in tokens if not (hide and token.special)]
+        for tokens in (trace.tokens, trace.key_tokens)
     )
-    return PictureOptions(stage, projection, colouring, point, shown, shown_keys)
+    drawn = [*shown, *(len(trace.tokens) + place for place in shown_keys)]
+    pinned = points.index(point) if point else -1
+    return PictureOptions(
+        stage, projection, colouring, pinned if pinned in drawn else None, shown, shown_keys
+    )
+
+
+def point_names(trace: Trace) -> list[str]:
+    """The name of each query in links, then of each key: "q1", "k1"."""
+    sides = (("q", trace.tokens), ("k", trace.key_tokens))
+    return [f"{kind}{i + 1}" for kind, tokens in sides for i in range(len(tokens))]

@@ -144,24 +144,23 @@ def _names(tokens: Sequence[Token], positions: Sequence[int]) -> str:
 
 def _clouds(trace: Trace, choice: Choice, stages: tuple[HeadStage, ...]) -> Clouds:
     labels, key_labels = labels_of(trace.tokens), labels_of(trace.key_tokens)
-    heads = range(trace.shape[1])
     return Clouds(
         panels=[
             Panel(
                 title=title_of(cloud, choice, head),
-                notes=notes_of(cloud),
+                notes=[
+                    *notes_of(cloud),
+                    "→ {} · ↑ {}".format(*axes_of("PCA", 2, turned=place > 0)),
+                ],
                 points=np.vstack([cloud.picture.queries, cloud.picture.keys]),
                 tones=np.zeros(len(labels) + len(key_labels)),
-                axes=axes_of("PCA", 2, turned=place > 0),
-                group=head,
+                lines=head_lines(trace, choice, head).table,
             )
-            for head in heads
+            for head in range(trace.shape[1])
             for place, cloud in enumerate(clouds_of(choice, head, stages))
         ],
         labels=labels,
         key_labels=key_labels,
-        lines=[head_lines(trace, choice, head).table for head in heads],
-        heads=[choice.name(head) for head in heads],
         columns=len(stages),
         sources=choice.sources,
         targets=choice.targets,

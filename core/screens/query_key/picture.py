@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import streamlit as st
 
 from core.analysis.images.patch_scores import patches_of
-from core.analysis.images.points import Tints, partners, places_table, thumbnails, tints_of
+from core.analysis.images.points import Tints, places_table, thumbnails, tints_of
 from core.analysis.projections.joint_embedding import Projection
 from core.analysis.projections.umap_process import ProjectionError
 from core.analysis.query_key.clouds import Cloud, Lines, strongest_lines
@@ -16,7 +17,7 @@ from core.components.points import Clouds, Panel, show_points
 from core.figures.palette import Palette
 from core.figures.shades import shades
 from core.screens.query_key.choice import Choice, clouds_of, has_looks, scaling_of
-from core.screens.query_key.controls import ALL_THREE, SPACE, PictureOptions
+from core.screens.query_key.controls import ALL_THREE, SPACE, PictureOptions, point_names
 from core.screens.query_key.wording import (
     CAPTION,
     axes_of,
@@ -62,7 +63,7 @@ def show_picture(trace: Trace, choice: Choice, options: PictureOptions, colours:
         show_points(
             _drawing(trace, choice, options, clouds, lines, tints),
             key="query_key_clouds",
-            on_pin=lambda point: controls.pick(point=point or ""),
+            on_pick=partial(_pin, point_names(trace)),
         )
     if red := red_words(trace, choice, lines):
         st.caption(red)
@@ -92,24 +93,24 @@ def _drawing(
     lines: Lines,
     tints: Tints,
 ) -> Clouds:
-    is_image = has_looks(trace)
-    short = is_image and len(clouds) > 1
+    short = has_looks(trace) and len(clouds) > 1
     export = contents("queries-and-keys", choice.key.model)
     return Clouds(
         panels=[
             Panel(
                 title=title_of(cloud, choice),
-                notes=notes_of(cloud, short=short),
+                notes=[
+                    *notes_of(cloud, short=short),
+                    "→ {} · ↑ {}".format(*axes_of(options.projection, 2, turned=place > 0)),
+                ],
                 points=np.vstack([cloud.picture.queries, cloud.picture.keys]),
                 tones=tints.tones,
-                axes=axes_of(options.projection, 2, turned=place > 0),
+                lines=lines.table,
             )
             for place, cloud in enumerate(clouds)
         ],
         labels=labels_of(trace.tokens),
         key_labels=labels_of(trace.key_tokens),
-        lines=[lines.table],
-        heads=[choice.name()],
         columns=len(clouds),
         colouring="category" if tints.scale == "hue" else tints.scale,
         legend=tints.legend,
@@ -118,11 +119,14 @@ def _drawing(
         targets=choice.targets,
         shown=options.shown,
         shown_keys=options.shown_keys,
-        pinned=options.point or None,
-        patches=thumbnails(patches_of(trace)) if is_image else None,
-        partners=partners(trace.attention(choice.layer, choice.head)) if is_image else None,
+        pinned=options.point,
+        patches=thumbnails(patches_of(trace)) if has_looks(trace) else None,
         picture=export.titled(f"Queries and keys ({options.projection})", place=choice.name()),
     )
+
+
+def _pin(names: list[str], point: int | None) -> None:
+    controls.pick(point="" if point is None else names[point])
 
 
 def _show_space(

@@ -79,8 +79,8 @@ def sentence_lines(
 
     Returns
     -------
-    (line, 3): the query's and the key's index into `tokens`, and the attention. Lines to tokens
-    that are not drawn are left out.
+    (line, 4), the strongest last: the query's and the key's index into `tokens`, the attention, and
+    0. Lines to tokens that are not drawn are left out.
     """
     columns = screen.atlas.tokens
     sentence = columns.of_sentence(int(columns.sentence[picked]))
@@ -89,7 +89,8 @@ def sentence_lines(
     queries, keys = sentence[lines.queries], sentence[lines.keys]
     in_view = np.isin(queries, tokens) & np.isin(keys, tokens)
     ends = [np.searchsorted(tokens, each[in_view]) for each in (queries, keys)]
-    return np.column_stack([*ends, lines.weights[in_view]])
+    table = np.column_stack([*ends, lines.weights[in_view], np.zeros(ends[0].size)])
+    return table[np.argsort(table[:, 2], kind="stable")]
 
 
 def model_of(atlas: Atlas) -> LoadedModel | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from core.analysis.projections.umap_process import ProjectionError
 from core.atlas.colours import point_tones
-from core.components.points import AtlasCloud, show_points
+from core.components.points import Clouds, Panel, show_points
 from core.model import Trace
 from core.model.trace import Array
 from core.screens.atlas.head.contexts import show_contexts_of_head
@@ -77,30 +77,30 @@ def _draw(screen: Screen, picked: int, trace: Trace | None) -> None:
         show_failed(str(error))  # any rerun tries again, so the button needs no callback
         return
     atlas, head = screen.atlas, (screen.layer, screen.head)
-    lines = None if trace is None else sentence_lines(screen, trace, picked, tokens)
+    lines = np.zeros((0, 4))
+    if trace is not None:
+        lines = sentence_lines(screen, trace, picked, tokens)
     both = np.concatenate([tokens, tokens + len(atlas.tokens)])
     tones = point_tones(atlas, screen.colour).numbers
     index = np.flatnonzero(tokens == picked)
     export = contents_of(screen, screen.name.replace(" ", ""))
-    cloud = AtlasCloud(
-        points=points,
-        tones=(tones[head] if tones.ndim > 1 else tones)[both],
-        picked=int(index[0]) if index.size else None,
-        title=screen.name,
-        lines=lines,
+    of_head = tones[head] if tones.ndim > 1 else tones
+    cloud = Clouds(
+        panels=[Panel(screen.name, (), points, of_head[both], lines=lines)],
+        pinned=int(index[0]) if index.size else None,
         picture=export.titled("Queries and keys over a corpus", place=screen.name, about=note),
         **token_data(screen, tokens),
     )
-    show_points(
-        cloud,
-        key="atlas_cloud",
-        on_pick=lambda index: controls.pick(token=0 if index is None else int(tokens[index]) + 1),
-    )
+    show_points(cloud, key="atlas_cloud", on_pick=partial(_pick, tokens))
     reading, saving = st.columns([3, 1])
     reading.caption(note)
     with saving:
         offer_page(cloud, f"{screen.name} of {atlas.model}", note, export)
         offer_points(screen, tokens, points, export)
+
+
+def _pick(tokens: Indices, point: int | None) -> None:
+    controls.pick(token=0 if point is None else int(tokens[point % tokens.size]) + 1)
 
 
 def _points(screen: Screen, picked: int) -> tuple[Indices, Array, str]:
