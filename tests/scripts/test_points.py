@@ -9,7 +9,7 @@ import pytest
 
 from tests.scripts.conftest import Run
 
-NAMES = "labels lines viewport clouds raster"
+NAMES = "labels lines viewport clouds raster gestures"
 SCRIPTS = " ".join(f"points/{name}" for name in NAMES.split())
 # 6 x 12 tiles in a window of 1200 x 600 pixels at (30, 20)
 GRID = """const box = { left: 30, top: 20, width: 1200, height: 600 }
@@ -73,7 +73,7 @@ def test_rare_labels_come_first_and_none_covers_another(run: Run) -> None:
         const names = ["the", "the", "bank", "the", "the", "bank"]
         return [
           ...[[], [{ from: 0, to: 3, weight: 0.5 }]].map((lines) => (
-            ranked(names, shuffled(6), marks, lines)
+            ranked(names, shuffled([...names.keys()]), marks, lines)
           )),
           placed.map(({ left, top }) => [left, top]),
         ]""",

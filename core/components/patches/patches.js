@@ -9,7 +9,7 @@ import {
   setParts,
   sizeCanvas,
   windowFor,
-  zoomOf,
+  clientOf,
 } from "../shared/dom.js"
 import { ARROWS } from "../shared/focus.js"
 import { readLayer } from "../shared/layer.js"
@@ -295,15 +295,11 @@ export class PatchesView extends View {
       const column = clamp((patch % grid.columns) + ARROWS[event.key][1], 0, grid.columns - 1)
       this.point(grid.first + row * grid.columns + column)
       if (this.pinned !== null && this.pointed !== null && this.pointed !== this.pinned)
-        this.showPair(this.pointed, this.cornerOf(row, column))
+        this.showPair(
+          this.pointed,
+          clientOf(this.ui.frame, (column + 1) * this.cell, (row + 1) * this.cell),
+        )
     } else return
     event.preventDefault()
-  }
-
-  /** @param {number} row @param {number} column */
-  cornerOf(row, column) {
-    const { left, top } = this.ui.frame.getBoundingClientRect()
-    const cell = this.cell * zoomOf(this.ui.frame)
-    return { clientX: left + (column + 1) * cell, clientY: top + (row + 1) * cell }
   }
 }

@@ -74,9 +74,17 @@ class _Coloured:
             steps = tones * last if self.colouring == "sequential" else tones
             numbers = np.nan_to_num(1 + np.rint(steps).clip(0, last), nan=0)
             numbers = numbers.astype(np.uint8 if last < 255 else np.uint16)
-        names = ("labels", "colouring", "legend", "picture", "reading", "texts", "searching")
+        names = [
+            "labels",
+            "colouring",
+            "legend",
+            "shades",
+            "picture",
+            "reading",
+            "texts",
+            "searching",
+        ]
         shared = {name: vars(self)[name] for name in names}
-        shared["shades"] = {} if self.colouring == "type" else self.shades
         shared["grid"] = self.patches and grid_of(self.patches)
         arrays |= {name: vars(self)[name] for name in ("sentence", "position", "spans")}
         arrays |= {name: vars(self)[name].astype(np.uint8) for name in ("matches", "patched")}
@@ -255,6 +263,7 @@ def show_planes(
         "columns": len(titles),
         "labels": [arrow.label for arrow in arrows],
         "keyLabels": [],
+        "texts": [],
         "arrows": [arrow._asdict() for arrow in arrows],
         "held": held,
         "rightAngle": right_angle,

@@ -1,42 +1,30 @@
 // Panels side by side, each a window on a plane with queries (discs), keys (diamonds) or patches of a sentence, an image or a
 // corpus, and the lines between them. Arrows and many heads are kinds of it.
 
-import {
-  clamp,
-  el,
-  makeTip,
-  placeOf,
-  pointer,
-  ratioOf,
-  setAttrs,
-  sizeCanvas,
-  strokeLine,
-  windowFor,
-  zoomOf,
-} from "../shared/dom.js"
+import { clientOf, el, makeTip, ratioOf, setAttrs, sizeCanvas, windowFor } from "../shared/dom.js"
 import { ARROWS } from "../shared/focus.js"
 import { parseColour, readTheme } from "../shared/scales.js"
 import { View } from "../shared/view.js"
-import { listenGestures } from "./gestures.js"
+import { hintFor, listenGestures } from "./gestures.js"
 import { ImageMap, makePhoto } from "./image_map.js"
 import { inContext, paintLabels, placeLabels, shortened } from "./labels.js"
 import { legendEntries } from "./legend.js"
-import { MARK, drawLines, endsOf, linesOf, markBy, ranked, readLines, shuffled } from "./lines.js"
-import { makeRaster, mixed, packedColour } from "./raster.js"
+import { MARK, drawLines, drawPair, endsOf, linesOf, markBy, ranked, readLines } from "./lines.js"
+import { makeRaster, mixed, packedColour, shuffled } from "./raster.js"
 import {
   clampView,
   freeGrid,
   nearestItem,
-  panBy,
   placeTile,
   squareAround,
   tileAt,
   tilesInView,
+  viewWith,
   wholeView,
   zoomAt,
 } from "./viewport.js"
 
-/** @import { Pen } from "../shared/dom.js" */
+/** @import { Pen, Place } from "../shared/dom.js" */
 /** @import { Grid as PatchGrid } from "../shared/photo.js" */
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { Component } from "../shared/view.js" */
@@ -74,27 +62,11 @@ const RADIUS = { max: 5, room: 0.36, rimmed: 2.5 } // pixels; as a share of the 
 const GROWN = [0, 0, 1, 1.5, 1.5, 3] // pixels that a mark adds to the radius
 const PATCH = { min: 3.5, max: 12, room: 0.3, frame: 2 } // half the side of a patch that is drawn as itself: pixels, share of the room
 const MAX_RINGED = 500 // points found with a dark ring; if there are more, all have a rim of the paper's colour
-/** @type {Record<string, number>} what a key enlarges by; 0: to see all */
-const ZOOMS = { "-": 1 / 1.6, _: 1 / 1.6, "+": 1.6, "=": 1.6, 0: 0 }
+const BUTTONS = { "−": "Smaller", "+": "Larger", Whole: "Whole picture" }
+/** @type {Record<string, number>} what a button or a key enlarges by; 0: to see all */
+const ZOOMS = { "−": 1 / 1.6, "-": 1 / 1.6, _: 1 / 1.6, "+": 1.6, "=": 1.6, Whole: 0, 0: 0 }
 const FADED = { light: 0.22, dark: 0.3 } // share of its colour that a faded point keeps
 const LABELS = { few: 400, maxTries: 1000, max: 160, pixels: 26000 } // points that are all named if there is room; else pixels of the picture for each name
-const MAX_ENDS = 8 // of lines that are read
-const HINT = {
-  mouse: "Drag to move; Ctrl and wheel, or + and −, to zoom, 0 for all; arrow keys step.",
-  touch: "Pinch to zoom, then move with one finger.",
-}
-const OPEN = { mouse: "Press a head to open it. ", touch: "Tap a head to open it. " }
-const NOTHING = Object.fromEntries(
-  "captions notes lines lineCounts sources targets shown texts tones unplaced"
-    .split(" ")
-    .map((name) => [name, []]), // if they are not sent
-)
-
-/** How to use a kind of panels, with a mouse or a finger. @param {Sent["kind"]} kind @param {boolean} [isFile] */
-export function hintFor(kind, isFile = false) {
-  if (kind === "arrows") return ""
-  return (kind === "heads" && !isFile ? OPEN[pointer()] : "") + HINT[pointer()]
-}
 
 export class Clouds extends View {
   /** @type {Data} */ data
@@ -105,7 +77,9 @@ export class Clouds extends View {
   pinned = -1 // a point; of a corpus, a token
   isStale = false // points or labels have moved or changed
   /** @type {Square[]} */ planes = [] // what each tile shows
-  /** @type {number[]} */ order = [] // points in random order, so that neither kind covers the other
+  isCorpus = false // whether tokens have a sentence, in which they are shown
+  /** @type {number[]} */ items = [] // points that can be pointed at and stepped through, in order
+  /** @type {number[]} */ order = [] // the same, shuffled
   /** @type {Line[][]} */ lines = [] // of each panel
   /** @type {string[][]} */ shades = [] // of queries and of keys: the colour of the kind, then of each tone
   /** @type {Uint32Array[]} */ inks = [] // by tint, and faded
@@ -123,41 +97,37 @@ export class Clouds extends View {
     this.reading = setAttrs(el(this.root, "p", "reading"), { "aria-live": "polite" })
     this.tip = makeTip(this.root)
     const tools = setAttrs(el(this.bar, "span", "group"), { role: "group", "aria-label": "Zoom" })
-    /** @type {(text: string, name: string, factor: number) => void} */
-    const add = (text, name, factor) =>
-      void (setAttrs(el(tools, "button", "plain", text), { "aria-label": name }).onclick = () =>
-        this.zoom(factor))
-    add("−", "Smaller", ZOOMS["-"])
-    add("+", "Larger", ZOOMS["+"])
-    add("Whole", "Whole picture", ZOOMS[0])
+    for (const [text, name] of Object.entries(BUTTONS))
+      setAttrs(el(tools, "button", "plain", text), { "aria-label": name }).onclick = () =>
+        this.zoom(ZOOMS[text])
   }
 
   /** What is pointed at stays if the points have the same names, and the window unless they are others. @param {Sent} sent */
   update(sent) {
     const { data: before, hover } = this
-    const data = /** @type {Data} */ ({ ...NOTHING, ...sent })
-    const { labels, keyLabels, tones, shades = {} } = data
+    const data = /** @type {Data} */ ({ ...sent })
+    const { labels, keyLabels, texts, tones = [], shades = {}, shown = [] } = data
     const names = [...labels, ...(keyLabels ?? labels)]
     const [queries, count] = [labels.length, names.length]
     const size = 1 + (shades.light?.[0].length ?? 0)
     const tints = Uint16Array.from(tones, (tone, i) => tone + (i % count < queries ? 0 : size))
     this.data = Object.assign(data, { names, queries, count, tints })
     const isSame = String([before?.names, before?.shown]) === String([names, data.shown])
-    this.order = shuffled(count)
-    if (data.shown.length) this.order = this.order.filter((point) => data.shown.includes(point))
+    this.items = shown.length ? shown : [...names.keys()]
+    this.order = shuffled(this.items)
+    this.isCorpus = texts.length > 0
     this.lines = readLines(data)
     this.pinned = data.pinned ?? -1
     this.planes = this.planesOf(data)
     this.photo = data.grid ? makePhoto({ ...data, grid: data.grid }) : null
     this.map?.figure.remove()
-    this.map = this.photo && !data.texts.length ? new ImageMap(this, this.photo) : null
+    this.map = this.photo && !this.isCorpus ? new ImageMap(this, this.photo) : null
     this.root.classList.add(data.kind)
     this.hint.textContent = hintFor(data.kind, this.component.standalone)
-    this.hover = null
-    this.tip.hide()
+    this.hover = isSame ? hover : null
     if (before?.window !== data.window) for (const panel of this.panels) panel.view = null
     this.layOut()
-    if (isSame && hover) this.point(hover)
+    if (this.width) this.point(this.hover)
   }
 
   /** The square around the points of each tile. @param {Data} data */
@@ -165,17 +135,6 @@ export class Clouds extends View {
     return Array.from({ length: places.length / count / 2 }, (_, tile) =>
       squareAround(places.subarray(2 * count * tile, 2 * count * (tile + 1)), this.order),
     )
-  }
-
-  /** The points that can be pointed at and stepped through, in order. */
-  get items() {
-    const { shown, count } = this.data
-    return shown.length ? shown : [...Array(count).keys()]
-  }
-
-  /** Whether tokens have a sentence, in which they are shown. */
-  get isCorpus() {
-    return this.data.texts.length > 0
   }
 
   /** The point whose lines are shown, or -1. */
@@ -200,7 +159,7 @@ export class Clouds extends View {
     this.ratio = ratioOf(this.root, MAX_RATIO)
     const { columns, width, height, grid } = this.sizePanels()
     this.grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, ${width + 2}px))`
-    const { titles, described, captions, notes } = this.data
+    const { titles, described, captions = [], notes = [] } = this.data
     while (this.panels.length > titles.length) this.panels.pop()?.figure.remove()
     titles.forEach((title, index) => {
       const panel = this.panels[index] ?? this.addPanel(index)
@@ -247,7 +206,7 @@ export class Clouds extends View {
     map?.layOut(Math.min(mapWidth, this.width - 2))
     const room = this.width - (isBeside ? mapWidth + gap + 2 : 0)
     // As many columns as fit; then as few as keep the number of rows: no ragged last row.
-    const most = clamp(Math.floor((room + gap) / (minWidth + gap)), 1, data.columns)
+    const most = Math.max(1, Math.min(data.columns, Math.floor((room + gap) / (minWidth + gap))))
     const columns = Math.ceil(count / Math.ceil(count / most))
     const width = Math.min(maxWidth, Math.floor((room - gap * (columns - 1)) / columns) - 2)
     const inWindow = Math.max(HEIGHT.least, HEIGHT.window * windowFor(root).height)
@@ -273,9 +232,8 @@ export class Clouds extends View {
       Uint32Array.from(colours, (each) => packedColour(mixed(each, paper, share))),
     )
     root.dataset.matches = String(data.searching ? 2 * data.matches.filter(Boolean).length : 0)
-    const lines = this.lines.flat()
     this.legend.replaceChildren(
-      ...legendEntries(data, lines, this.shades, theme, this.map !== null),
+      ...legendEntries(data, this.lines.flat(), this.shades, theme, this.map !== null),
     )
   }
 
@@ -308,15 +266,13 @@ export class Clouds extends View {
     return placeTile(view, grid, tile - index, this.planes[tile], places, tile * count)
   }
 
-  /** @param {Panel} panel @param {MouseEvent} event @returns {Hover | null} */
-  hoverAt(panel, event) {
-    const { x, y } = placeOf(panel.canvas, event)
-    const own = panel.grid ? tileAt(panel.view, panel.grid, x, y) : -1
+  /** @param {Panel} panel @param {Place} place @param {boolean} isTouch @returns {Hover | null} */
+  hoverAt(panel, { x, y }, isTouch) {
+    const own = tileAt(panel.view, panel.grid, x, y)
     if (own < 0) return null
-    const isTouch = event instanceof PointerEvent && event.pointerType === "touch"
     const tile = panel.index + own
-    const isEmpty = this.data.unplaced[tile]
     const reach = isTouch ? REACH.touch : REACH.mouse
+    const isEmpty = this.data.unplaced?.[tile]
     const item = isEmpty ? -1 : this.nearest(panel, this.placed(panel, tile), x, y, reach)
     return { panel, tile, item }
   }
@@ -334,8 +290,11 @@ export class Clouds extends View {
     const isSame = nameOf(hover) === nameOf(this.hover)
     this.hover = hover
     const note = hover && this.noteOf(hover)
-    if (hover && note) this.tip.show(event ?? this.clientOf(hover), note.title, note.lines)
-    else this.tip.hide()
+    if (hover && note) {
+      const { xOf, yOf } = this.placed(hover.panel, hover.tile)
+      const at = event ?? clientOf(hover.panel.canvas, xOf(hover.item), yOf(hover.item))
+      this.tip.show(at, note.title, note.lines)
+    } else this.tip.hide()
     this.root.classList.toggle("pointed", Boolean(note))
     if (!isSame && this.isCorpus) this.draw()
     else if (!isSame) this.markAll()
@@ -354,7 +313,7 @@ export class Clouds extends View {
     const tone = tones[tones.length > count ? tile * count + item : item] - 1
     if (data.colouring === "category" && tone >= 0)
       lines.push([data.legend[tone], this.shades[kind][tone + 1]])
-    const ends = endsOf(this.linesIn(panel), item, names).slice(0, MAX_ENDS).join(", ")
+    const ends = endsOf(this.linesIn(panel), item, names).join(", ")
     if (ends) lines.push([`${kind ? "attended by" : "attends to"} ${ends}`])
     if (data.searching && data.matches[token]) lines.push(["found by the search"])
     const [from, to] = spans.subarray(2 * token)
@@ -366,16 +325,13 @@ export class Clouds extends View {
   say() {
     const panel = this.hover?.panel ?? this.panels[0]
     const item = this.isCorpus ? this.pinned : this.focus
-    const note = this.noteOf({ panel, tile: panel.index, item })
-    this.reading.textContent = note ? wordsOf(note) : (this.data.reading ?? "")
+    this.read(this.noteOf({ panel, tile: panel.index, item }))
   }
 
-  /** Where a point is in the browser's window. @param {Hover} hover */
-  clientOf({ panel, tile, item }) {
-    const { xOf, yOf } = this.placed(panel, tile)
-    const { left, top } = panel.canvas.getBoundingClientRect()
-    const zoom = zoomOf(panel.canvas)
-    return { clientX: left + xOf(item) * zoom, clientY: top + yOf(item) * zoom }
+  /** @param {Note | null} note */
+  read(note) {
+    const words = note && [note.title, ...note.lines.map(([text]) => text)].join(", ")
+    this.reading.textContent = words ?? this.data.reading ?? ""
   }
 
   /** Pin a point, of a corpus its token; again, or none: release it. @param {Hover | null} hover @param {boolean} [_adds] to what is pinned */
@@ -413,12 +369,9 @@ export class Clouds extends View {
     this.point({ panel, tile: panel.index, item: items[next] })
   }
 
-  /** Move a window until it shows a place, so far from its edge. @param {Panel} panel @param {number} x @param {number} y @param {number} edge */
+  /** Move a window until it shows a place. @param {Panel} panel @param {number} x @param {number} y @param {number} edge pixels from its edge */
   bring(panel, x, y, edge) {
-    const { left, top, width, height } = panel.grid.box
-    const dx = clamp(x, left + Math.min(edge, width / 2), left + width - edge) - x
-    const dy = clamp(y, top + Math.min(edge, height / 2), top + height - edge) - y
-    if (dx || dy) this.lookAt(panel, panBy(panel.view, panel.grid, dx, dy))
+    this.lookAt(panel, viewWith(panel.view, panel.grid, x, y, edge))
   }
 
   /** @param {Panel} panel @param {Window} view */
@@ -483,9 +436,8 @@ export class Clouds extends View {
       const { left, top, width, height } = grid.box
       const box = [left, top, left + width, top + height].map((each) => Math.round(each * ratio))
       const tiles = tilesInView(view, grid).map((own) => index + own)
-      const places = tiles
-        .filter((tile) => !data.unplaced[tile])
-        .map((tile) => this.placed(panel, tile))
+      const there = tiles.filter((tile) => !data.unplaced?.[tile])
+      const places = there.map((tile) => this.placed(panel, tile))
       raster.begin(canvas)
       const patches = places.flatMap((place) => this.stampPoints(panel, place, box))
       raster.present()
@@ -507,7 +459,7 @@ export class Clouds extends View {
       const isRinged = mark > MARK.found || (mark === MARK.found && points.length <= MAX_RINGED)
       const hasRim = isRinged || radius >= RADIUS.rimmed
       const own = radius + GROWN[mark]
-      const rim = isRinged ? clamp(own / 3, RIM.plain, RIM.ring) : RIM.plain
+      const rim = isRinged ? Math.min(RIM.ring, Math.max(RIM.plain, own / 3)) : RIM.plain
       const ring = rings[isRinged ? (mark === MARK.red ? 2 : 1) : 0]
       const inks = this.inks[Number(mark === MARK.faded)]
       const [fills, rims] = [own, own + rim].map((each) =>
@@ -556,11 +508,9 @@ export class Clouds extends View {
     const labels = inView
       .slice(0, apart + LABELS.maxTries)
       .map((item) => this.labelOf(panel, place, item))
-    /** @type {number[][]} */
-    const taken = []
-    for (const { x, y, radius, item } of labels)
-      if (isFew || marks[item] > MARK.found)
-        taken.push([x - radius, y - radius, x + radius, y + radius])
+    const taken = labels
+      .filter(({ item }) => isFew || marks[item] > MARK.found)
+      .map(({ x, y, radius }) => [x - radius, y - radius, x + radius, y + radius])
     panel.labels = placeLabels(width, height, taken, labels, most, pen, theme)
   }
 
@@ -577,6 +527,7 @@ export class Clouds extends View {
   /** @param {Pen} pen @param {Panel} panel */
   drawPicture(pen, panel) {
     const { theme, focus, isCorpus, pinned } = this
+    const { queries } = this.data
     const place = this.placed(panel, panel.index)
     const lines = linesOf(this.linesIn(panel), focus)
     const strong = isCorpus && focus < 0 ? pinned : focus
@@ -584,23 +535,11 @@ export class Clouds extends View {
     this.drawPoints(panel)
     if (isCorpus) drawLines(pen, place, lines, theme, strong) // they would be covered
     const { size, isPatch } = this.sizeIn(place.side)
-    if (isCorpus && focus >= 0) this.drawPair(pen, place, focus, size + 2.5)
+    if (isCorpus && focus >= 0)
+      drawPair(pen, place, [(focus + queries) % (2 * queries), focus], size + 2.5, theme)
     paintLabels(pen, panel.labels, theme)
     const at = pinned < 0 ? "" : `${place.xOf(pinned).toFixed(1)},${place.yOf(pinned).toFixed(1)}`
     Object.assign(panel.figure.dataset, { lines: lines.length, patches: Number(isPatch), at })
-  }
-
-  /** A token's query and key, joined, each in a ring. @param {Pen} pen @param {Placement} place @param {number} point @param {number} radius in pixels */
-  drawPair(pen, { xOf, yOf }, point, radius) {
-    const { queries } = this.data
-    const other = point < queries ? point + queries : point - queries
-    Object.assign(pen, { strokeStyle: this.theme.ink, lineWidth: RIM.ring })
-    strokeLine(pen, xOf(point), yOf(point), xOf(other), yOf(other))
-    for (const each of [other, point]) {
-      pen.beginPath()
-      pen.arc(xOf(each), yOf(each), radius, 0, 7)
-      pen.stroke()
-    }
   }
 
   /** What tests read, and whether the page scrolls under a finger. */
@@ -619,9 +558,4 @@ export class Clouds extends View {
     const tile = Math.round(grid.pitch * view.zoom)
     Object.assign(this.root.dataset, { painted: 1, zoom: view.zoom.toFixed(2), tile })
   }
-}
-
-/** @param {Note} note */
-export function wordsOf({ title, lines }) {
-  return [title, ...lines.map(([text]) => text)].join(", ")
 }

@@ -1,6 +1,6 @@
 // Pointer, wheel and pinch on a panel: they point, press, and move and enlarge its window.
 
-import { clamp, placeOf } from "../shared/dom.js"
+import { clamp, placeOf, pointer } from "../shared/dom.js"
 import { panBy, zoomAt } from "./viewport.js"
 
 /** @import { Place } from "../shared/dom.js" */
@@ -9,12 +9,27 @@ import { panBy, zoomAt } from "./viewport.js"
 const STILL = 5 // pixels that a pointer may move and still press
 const WHEEL = { notch: 0.0016, pinch: 0.01 } // logarithm of the zoom per pixel of the wheel
 
+const HINT = {
+  mouse: "Drag to move; Ctrl and wheel, or + and −, to zoom, 0 for all; arrow keys step.",
+  touch: "Pinch to zoom, then move with one finger.",
+}
+const OPEN = { mouse: "Press a head to open it. ", touch: "Tap a head to open it. " }
+
+/** How to use a kind of panels, with a mouse or a finger. @param {string} kind @param {boolean} [isFile] */
+export function hintFor(kind, isFile = false) {
+  if (kind === "arrows") return ""
+  return (kind === "heads" && !isFile ? OPEN[pointer()] : "") + HINT[pointer()]
+}
+
 /** @param {Clouds} view @param {Panel} panel */
 export function listenGestures(view, panel) {
   const node = panel.canvas
   /** @type {Map<number, Place & {from: Place}>} */
   const fingers = new Map()
   let hasMoved = false
+  /** @param {PointerEvent} event */
+  const hoverOf = (event) =>
+    view.hoverAt(panel, placeOf(node, event), event.pointerType === "touch")
   node.onpointerdown = (event) => {
     if (event.button) return
     hasMoved = fingers.size > 0 // a second finger never presses
@@ -22,7 +37,7 @@ export function listenGestures(view, panel) {
   }
   node.onpointermove = (event) => {
     const finger = fingers.get(event.pointerId)
-    if (!finger) return view.point(view.hoverAt(panel, event), event)
+    if (!finger) return view.point(hoverOf(event), event)
     if (event.pointerType === "mouse" && !event.buttons) return void fingers.delete(event.pointerId) // it was released outside
     const now = placeOf(node, event)
     if (!hasMoved && Math.hypot(now.x - finger.from.x, now.y - finger.from.y) <= STILL) return
@@ -35,7 +50,7 @@ export function listenGestures(view, panel) {
   }
   node.onpointerup = (event) => {
     if (!fingers.delete(event.pointerId) || hasMoved) return
-    view.press(view.hoverAt(panel, event), event.shiftKey || event.ctrlKey || event.metaKey)
+    view.press(hoverOf(event), event.shiftKey || event.ctrlKey || event.metaKey)
   }
   node.onpointercancel = (event) => void fingers.delete(event.pointerId)
   node.onpointerleave = () => view.point(null)

@@ -1,8 +1,9 @@
 // The queries and keys of a corpus in all heads: a tile each, layers down, heads across.
 
 import { clamp, strokeLine, windowFor } from "../shared/dom.js"
-import { Clouds, wordsOf } from "./clouds.js"
+import { Clouds } from "./clouds.js"
 import { writeText } from "./labels.js"
+import { drawPair } from "./lines.js"
 import { clampView, gridFor, inPixels, tileSpot, tilesInView, wholeView } from "./viewport.js"
 
 /** @import { Pen } from "../shared/dom.js" */
@@ -52,8 +53,8 @@ export class Heads extends Clouds {
   say() {
     const { hover, reading } = this
     const note = hover && this.noteOf(hover)
-    if (note) reading.textContent = wordsOf(note)
-    else if (hover?.isByKeys) reading.textContent = `${this.nameOf(hover.tile)}: press Enter`
+    if (note) this.read(note)
+    else if (hover?.isByKeys) reading.textContent = this.nameOf(hover.tile) + ", Enter opens it"
   }
 
   /** Step from head to head, starting at the chosen one. @param {Panel} panel @param {number} down @param {number} across */
@@ -141,9 +142,10 @@ export class Heads extends Clouds {
     pen.setLineDash([])
     const place = this.placed(panel, tile)
     const radius = Math.min(1.5 * this.sizeIn(side).radius + 2, Math.max(1.6, side * 0.07))
-    if (data.unplaced[tile])
+    if (data.unplaced?.[tile])
       writeText(pen, side < 60 ? "…" : "not yet", left + side / 2, top + side / 2, theme)
-    else if (hover && hover.item >= 0) this.drawPair(pen, place, hover.item, radius)
+    else if (hover && hover.item >= 0)
+      drawPair(pen, place, [(hover.item + data.queries) % data.count, hover.item], radius, theme)
   }
 }
 

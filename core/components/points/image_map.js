@@ -73,13 +73,13 @@ export class ImageMap {
 
   /** The query of the patch under the pointer, if it is shown. @param {MouseEvent} event */
   hoverAt(event) {
-    const { data, panels } = this.view
+    const { view } = this
     const { rows, columns, first } = this.photo.grid
     const { x, y } = placeOf(this.canvas, event)
     const [row, column] = [y, x].map((each) => Math.floor(each / this.side))
     const item = first + row * columns + column
-    const isInside = row >= 0 && row < rows && column >= 0 && column < columns
-    return isInside && data.shown.includes(item) ? { panel: panels[0], tile: 0, item } : null
+    const isInside = row < rows && column < columns && view.items.includes(item)
+    return isInside ? { panel: view.panels[0], tile: 0, item } : null
   }
 
   draw() {

@@ -9,7 +9,7 @@ import { LOOKS, lineColour } from "./lines.js"
 
 /** The shapes of queries and of keys, the scale or the categories, and how lines look. @param {Coloured & {sources: number[], targets: number[], searching: boolean}} data @param {Line[]} lines @param {string[][]} shades of queries and of keys: the colour of the kind, then of each tone @param {Theme} theme @param {boolean} isImage */
 export function legendEntries(data, lines, shades, theme, isImage) {
-  const { colouring, legend, sources, targets, searching } = data
+  const { colouring, legend, sources = [], targets = [], searching } = data
   const keyMark = isImage ? "square" : "diamond"
   /** @type {(tone: number) => HTMLElement[]} */
   const marksOf = (tone) => shades.map((kind, i) => legendMark(i ? keyMark : "disc", kind[tone]))

@@ -6,20 +6,21 @@ import { strokeLine } from "../shared/dom.js"
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { Placement } from "./viewport.js" */
 /**
- * @typedef {{from: number, to: number, weight: number, isChosen: boolean, look: Look}} Line between two points; chosen from a source to a target
+ * @typedef {{from: number, to: number, weight: number, look: Look}} Line between two points
  * @typedef {(typeof LOOKS)[keyof typeof LOOKS]} Look
  */
 
 const WIDTH = { min: 0.7, weight: 6 } // pixels of a line: at weight 0, and what a weight of 1 adds
+const MAX_ENDS = 8 // of lines that are read
 const STRONG = 0.9 // opacity of the lines of a point in focus
 const STRONGEST = 4 // of the theme's categories: blue, for each query's strongest line
 
-/** Later kinds lie on top. */
+/** Less transparent ones lie on top. */
 export const LOOKS = {
-  other: { layer: 0, opacity: 0.42, dash: [], colour: "ink" },
-  strongest: { layer: 1, opacity: 0.6, dash: [], colour: "blue" },
-  chosen: { layer: 2, opacity: 0.8, dash: [4, 4], colour: "ink" },
-  red: { layer: 3, opacity: 0.9, dash: [], colour: "alert" },
+  other: { opacity: 0.42, dash: [], colour: "ink" },
+  strongest: { opacity: 0.6, dash: [], colour: "blue" },
+  chosen: { opacity: 0.8, dash: [4, 4], colour: "ink" },
+  red: { opacity: 0.9, dash: [], colour: "alert" },
 }
 
 /** @param {Look} look @param {Theme} theme */
@@ -30,19 +31,19 @@ export function lineColour({ colour }, { ink, alert, series }) {
 /**
  * For each panel its lines between points that are shown, the strongest last. They look as in AttentionViz: red if a chosen
  * source's strongest key is a chosen target.
- * @param {{lines: Float32Array, lineCounts: number[], queries: number, sources?: number[], targets?: number[], shown?: number[]}} data
+ * @param {{lines: Float32Array, lineCounts?: number[], queries: number, sources?: number[], targets?: number[], shown?: number[]}} data
  */
-export function readLines({ lines, lineCounts, queries, sources, targets, shown }) {
+export function readLines({ lines, lineCounts = [], queries, sources, targets, shown }) {
   const isShown = shown?.length ? new Set(shown) : null
   let next = 0
   return lineCounts.map((count) => {
     /** @type {Line[]} */
     const all = Array.from({ length: count }, () => {
       const [query, key, weight, strongest] = lines.subarray(4 * next, 4 * ++next)
-      const isChosen = Boolean(sources?.includes(query) && targets?.includes(key))
+      const isChosen = sources?.includes(query) && targets?.includes(key)
       const plain = isChosen ? LOOKS.chosen : LOOKS.other
       const look = strongest ? (isChosen ? LOOKS.red : LOOKS.strongest) : plain
-      return { from: query, to: key + queries, weight, isChosen, look }
+      return { from: query, to: key + queries, weight, look }
     })
     return isShown ? all.filter(({ from, to }) => isShown.has(from) && isShown.has(to)) : all
   })
@@ -53,16 +54,17 @@ export function linesOf(lines, point) {
   return point < 0 ? lines : lines.filter(({ from, to }) => from === point || to === point)
 }
 
-/** What a point attends to, or what attends to it, with the weights, the strongest first. @param {Line[]} lines @param {number} point @param {string[]} names of points */
+/** What a point attends to most, or what attends to it most, with the weights. @param {Line[]} lines @param {number} point @param {string[]} names of points */
 export function endsOf(lines, point, names) {
   return linesOf(lines, point)
+    .slice(-MAX_ENDS)
     .map(({ from, to, weight }) => `${names[from === point ? to : from]} ${weight.toFixed(3)}`)
     .reverse()
 }
 
 /** Draw lines; those of the point in focus, if any, are emphasised. @param {Pen} pen @param {Placement} place @param {Line[]} lines @param {Theme} theme @param {number} focus */
 export function drawLines(pen, { xOf, yOf }, lines, theme, focus) {
-  for (const line of lines.toSorted((a, b) => a.look.layer - b.look.layer)) {
+  for (const line of lines.toSorted((a, b) => a.look.opacity - b.look.opacity)) {
     const { from, to, weight, look } = line
     pen.globalAlpha = linesOf([line], focus).length && focus >= 0 ? STRONG : look.opacity
     pen.strokeStyle = lineColour(look, theme)
@@ -73,6 +75,18 @@ export function drawLines(pen, { xOf, yOf }, lines, theme, focus) {
   }
   pen.setLineDash([])
   Object.assign(pen, { globalAlpha: 1, lineCap: "butt" })
+}
+
+/** A token's query and key, joined, each in a ring. @param {Pen} pen @param {Placement} place @param {number[]} pair @param {number} radius in pixels @param {Theme} theme */
+export function drawPair(pen, { xOf, yOf }, pair, radius, theme) {
+  Object.assign(pen, { strokeStyle: theme.ink, lineWidth: 1.5 })
+  const [from, to] = pair
+  strokeLine(pen, xOf(from), yOf(from), xOf(to), yOf(to))
+  for (const each of pair) {
+    pen.beginPath()
+    pen.arc(xOf(each), yOf(each), radius, 0, 7)
+    pen.stroke()
+  }
 }
 
 /** How a point is drawn, by importance: later ones lie on top. */
@@ -103,13 +117,6 @@ export function markBy(data, lines, focus, pinned) {
     const isChosen = point < queries ? sources.includes(point) : targets.includes(point - queries)
     return isChosen ? MARK.chosen : MARK.plain
   }
-}
-
-/** Every number below `count` once, in an arbitrary but fixed order. @param {number} count */
-export function shuffled(count) {
-  /** @type {(value: number) => number} */
-  const hash = (value) => Math.imul(value ^ (value >>> 7), 0x9e3779b1) >>> 0
-  return Array.from({ length: count }, (_, i) => i).sort((a, b) => hash(a) - hash(b))
 }
 
 /** The points that may be named, by mark, then by their strongest line, then from the rarest name to the commonest; ties in the order of `points`. @param {string[]} names @param {number[]} points @param {Uint8Array} marks @param {Line[]} lines */

@@ -82,6 +82,13 @@ export function makeRaster() {
   }
 }
 
+/** Points in an arbitrary but fixed order, so that neither kind covers the other. @param {number[]} points */
+export function shuffled(points) {
+  /** @type {(value: number) => number} */
+  const hash = (value) => Math.imul(value ^ (value >>> 7), 0x9e3779b1) >>> 0
+  return points.toSorted((a, b) => hash(a) - hash(b))
+}
+
 /** Blend a share of a colour, `cover` of 255, over a pixel, which is empty if its opacity is 0. @param {Uint32Array} pixels @param {number} at @param {number} colour @param {number} cover */
 function put(pixels, at, colour, cover) {
   const below = pixels[at],

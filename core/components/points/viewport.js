@@ -59,6 +59,14 @@ export function panBy({ zoom, x, y }, grid, dx, dy) {
   return clampView({ zoom, x: x - dx / side, y: y - dy / side }, grid)
 }
 
+/** The view moved until a place is so far from the window's edge. @param {View} view @param {Grid} grid @param {number} x @param {number} y @param {number} edge in pixels */
+export function viewWith(view, grid, x, y, edge) {
+  const { left, top, width, height } = grid.box
+  const dx = clamp(x, left + Math.min(edge, width / 2), left + width - edge) - x
+  const dy = clamp(y, top + Math.min(edge, height / 2), top + height - edge) - y
+  return panBy(view, grid, dx, dy)
+}
+
 /** Zoomed by a factor around (x, y), which stays in place. @param {View} view @param {Grid} grid @param {number} factor @param {number} x @param {number} y */
 export function zoomAt(view, grid, factor, x, y) {
   const { zoom } = clampView({ ...view, zoom: view.zoom * factor }, grid)

@@ -127,6 +127,13 @@ export function placeOf(node, { clientX, clientY }) {
   return { x: (clientX - left) / zoom, y: (clientY - top) / zoom }
 }
 
+/** The same in the browser's window. @param {Element} node @param {number} x @param {number} y */
+export function clientOf(node, x, y) {
+  const { left, top } = node.getBoundingClientRect()
+  const zoom = zoomOf(node)
+  return { clientX: left + x * zoom, clientY: top + y * zoom }
+}
+
 /** The reader's main pointing device. @returns {"mouse" | "touch"} */
 export function pointer() {
   return window.matchMedia("(pointer: coarse)").matches ? "touch" : "mouse"

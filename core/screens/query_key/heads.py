@@ -32,7 +32,7 @@ from core.screens.query_key.wording import (
     DISTANCES,
     MEAN_DISTANCE,
     RED_RULE,
-    axes_of,
+    axes_note,
     edge_of,
     notes_of,
     regression_title,
@@ -148,10 +148,7 @@ def _clouds(trace: Trace, choice: Choice, stages: tuple[HeadStage, ...]) -> Clou
         panels=[
             Panel(
                 title=title_of(cloud, choice, head),
-                notes=[
-                    *notes_of(cloud),
-                    "→ {} · ↑ {}".format(*axes_of("PCA", 2, turned=place > 0)),
-                ],
+                notes=[*notes_of(cloud), axes_note("PCA", place > 0)],
                 points=np.vstack([cloud.picture.queries, cloud.picture.keys]),
                 tones=np.zeros(len(labels) + len(key_labels)),
                 lines=head_lines(trace, choice, head).table,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -20,6 +19,7 @@ from core.screens.query_key.choice import Choice, clouds_of, has_looks, scaling_
 from core.screens.query_key.controls import ALL_THREE, SPACE, PictureOptions, point_names
 from core.screens.query_key.wording import (
     CAPTION,
+    axes_note,
     axes_of,
     notes_of,
     red_words,
@@ -60,10 +60,11 @@ def show_picture(trace: Trace, choice: Choice, options: PictureOptions, colours:
     if in_space:
         _show_space(trace, choice, options, clouds, lines, tints, colours)
     else:
+        names = point_names(trace)
         show_points(
             _drawing(trace, choice, options, clouds, lines, tints),
             key="query_key_clouds",
-            on_pick=partial(_pin, point_names(trace)),
+            on_pick=lambda point: controls.pick(point="" if point is None else names[point]),
         )
     if red := red_words(trace, choice, lines):
         st.caption(red)
@@ -99,10 +100,7 @@ def _drawing(
         panels=[
             Panel(
                 title=title_of(cloud, choice),
-                notes=[
-                    *notes_of(cloud, short=short),
-                    "→ {} · ↑ {}".format(*axes_of(options.projection, 2, turned=place > 0)),
-                ],
+                notes=[*notes_of(cloud, short=short), axes_note(options.projection, place > 0)],
                 points=np.vstack([cloud.picture.queries, cloud.picture.keys]),
                 tones=tints.tones,
                 lines=lines.table,
@@ -123,10 +121,6 @@ def _drawing(
         patches=thumbnails(patches_of(trace)) if has_looks(trace) else None,
         picture=export.titled(f"Queries and keys ({options.projection})", place=choice.name()),
     )
-
-
-def _pin(names: list[str], point: int | None) -> None:
-    controls.pick(point="" if point is None else names[point])
 
 
 def _show_space(

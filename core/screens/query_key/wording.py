@@ -92,6 +92,11 @@ def axes_of(projection: str, dimensions: int, *, turned: bool = False) -> list[s
     return [f"{name} {number}{mixed}" for number in range(1, dimensions + 1)]
 
 
+def axes_note(projection: str, turned: bool) -> str:
+    """What the axes of a panel in the plane show."""
+    return "→ {} · ↑ {}".format(*axes_of(projection, 2, turned=turned))
+
+
 def notes_of(cloud: Cloud, *, short: bool = False) -> list[str]:
     """Notes on the panel's numbers."""
     plane, full, share = cloud.in_picture, cloud.in_full, cloud.picture.share

@@ -2,43 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-import streamlit as st
-from numpy.typing import NDArray
-
-from core.analysis.projections.umap_process import ProjectionError
-from core.atlas.colours import point_tones
-from core.components.points import Clouds, Panel, show_points
-from core.model import Trace
-from core.model.trace import Array
-from core.screens.atlas.head.contexts import show_contexts_of_head
-from core.screens.atlas.head.sentence import sentence_lines, show_image, show_sentence
-from core.screens.atlas.layouts import layout_alone, show_failed
-from core.screens.atlas.screen import (
-    Screen,
-    contents_of,
-    drawn_note,
-    offer_page,
-    token_data,
-)
-from core.screens.atlas.wording import PRESS, faithfulness_note
-from core.ui import controls
-
-if TYPE_CHECKING:
-    Indices = NDArray[np.intp]
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 from weakref import ref
 
 import numpy as np
+import streamlit as st
 
 from core.analysis.arrays import Indices
+from core.analysis.projections.umap_process import ProjectionError
 from core.atlas import Atlas
+from core.atlas.colours import point_tones
 from core.atlas.one_head import EMBEDDING_ATLAS, embedding_atlas_file
+from core.components.points import Clouds, Panel, show_points
+from core.model import Trace
+from core.model.trace import Array
+from core.screens.atlas.head.contexts import show_contexts_of_head
+from core.screens.atlas.head.sentence import sentence_lines, show_image, show_sentence
+from core.screens.atlas.layouts import layout_alone, show_failed
+from core.screens.atlas.screen import Screen, contents_of, drawn_note, offer_page, token_data
+from core.screens.atlas.wording import PRESS, faithfulness_note
+from core.ui import controls
 from core.ui.downloads import Contents, offer_file
 
 MAX_DRAWN = 10_000  # tokens in the single view, each of them two points
@@ -77,9 +62,7 @@ def _draw(screen: Screen, picked: int, trace: Trace | None) -> None:
         show_failed(str(error))  # any rerun tries again, so the button needs no callback
         return
     atlas, head = screen.atlas, (screen.layer, screen.head)
-    lines = np.zeros((0, 4))
-    if trace is not None:
-        lines = sentence_lines(screen, trace, picked, tokens)
+    lines = np.zeros((0, 4)) if trace is None else sentence_lines(screen, trace, picked, tokens)
     both = np.concatenate([tokens, tokens + len(atlas.tokens)])
     tones = point_tones(atlas, screen.colour).numbers
     index = np.flatnonzero(tokens == picked)
@@ -91,16 +74,16 @@ def _draw(screen: Screen, picked: int, trace: Trace | None) -> None:
         picture=export.titled("Queries and keys over a corpus", place=screen.name, about=note),
         **token_data(screen, tokens),
     )
-    show_points(cloud, key="atlas_cloud", on_pick=partial(_pick, tokens))
+
+    def pick(point: int | None) -> None:
+        controls.pick(token=0 if point is None else int(tokens[point % tokens.size]) + 1)
+
+    show_points(cloud, key="atlas_cloud", on_pick=pick)
     reading, saving = st.columns([3, 1])
     reading.caption(note)
     with saving:
         offer_page(cloud, f"{screen.name} of {atlas.model}", note, export)
         offer_points(screen, tokens, points, export)
-
-
-def _pick(tokens: Indices, point: int | None) -> None:
-    controls.pick(token=0 if point is None else int(tokens[point % tokens.size]) + 1)
 
 
 def _points(screen: Screen, picked: int) -> tuple[Indices, Array, str]:
