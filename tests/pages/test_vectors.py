@@ -33,8 +33,8 @@ def test_queries_and_keys_are_written_out_beside_their_arrows() -> None:
 def test_all_tokens_have_a_colour_of_tab20_and_a_legend() -> None:
     usual = sent(open_app("vectors"), "points")
     notebook = sent(open_app("vectors", tab20="1"), "points")
-    assert (len(usual["held"]), usual["legend"]) == (2, False)
-    assert (notebook["held"], notebook["legend"]) == ([], True)
+    assert (len(usual["held"]), usual["showsLegend"]) == (2, False)
+    assert (notebook["held"], notebook["showsLegend"]) == ([], True)
     colours = [arrow["colour"] for arrow in notebook["arrows"]]
     assert colours[:3] == ["#1f77b4", "#aec7e8", "#ff7f0e"]
     assert len(set(colours)) == len(colours) == 11
