@@ -31,7 +31,7 @@ class PictureOptions(NamedTuple):
     """What the picture shows, and how.
 
     `stage` is a head's stage or ``ALL_THREE``, `projection` one of ``CLOUD_VIEWS``, `point` the
-    pinned point, as in links; `shown` and `shown_keys` are the positions drawn.
+    pinned one of all queries, then keys, if it is drawn; `shown` and `shown_keys` are positions.
     """
 
     stage: str
