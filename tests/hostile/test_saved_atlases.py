@@ -209,16 +209,11 @@ def draw_all(atlas: Atlas) -> None:
             tones = point_tones(atlas, colour).numbers
             of_heads = tones.reshape(-1, 2 * size) if tones.ndim > 1 else tones
             points, shown = tile_points(atlas, stage, tokens), token_data(screen, tokens)
-            AtlasCloud(
-                layer_labels=atlas.layer_labels,
-                across=heads,
-                points=points,
-                tones=of_heads,
-                **shown,
-            ).packed()
+            rows: Any = {"layer_labels": atlas.layer_labels, "across": heads}
+            AtlasCloud(points=points, tones=of_heads, **rows, **shown).packed()
             one = tones[0, 0] if tones.ndim > 1 else tones
             points = atlas.points[stage][0, 0, :, :2]
-            cloud = Clouds(panels=[Panel(atlas.model, (), points, one)], **shown)
+            cloud = Clouds(panels=[Panel(atlas.model, (), points, one)], pinned=0, **shown)
             points_page(cloud, f"{screen.name} of {atlas.model}", "").encode()
     for kept in atlas.faithfulness.values():
         for values in (kept.correlation, kept.top1):

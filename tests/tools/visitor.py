@@ -56,6 +56,7 @@ class Answer:
 
     seconds: float  # from the request until the script had ended and all of it was here
     size: int  # bytes received in that time
+    arrived: dict[str, float]  # seconds until the first element of each key was here
 
 
 @dataclass(frozen=True)
@@ -145,9 +146,8 @@ class Visitor:
         self._elements: dict[Place, Element] = {}
         self._states: dict[str, WidgetState] = {}
         self._remembered: dict[str, ForwardMsg] = {}  # by hash
-        self._run = ""
-        self._fragments: frozenset[str] = frozenset()
-        self._received = 0
+        self._run, self._fragments = "", frozenset[str]()
+        self._asked, self._received, self._arrived = 0.0, 0, dict[str, float]()
         self._connection: ClientConnection | None = None
         self._reader: asyncio.Task[None] | None = None
         self._answered: asyncio.Future[None] | None = None
@@ -244,7 +244,7 @@ class Visitor:
         self._describe(request.rerun_script)
         self._in_fragment = bool(request.rerun_script.fragment_id)
         answered = self._answered = asyncio.get_running_loop().create_future()
-        before, start = self._received, time.perf_counter()
+        before, self._asked, self._arrived = self._received, time.perf_counter(), {}
         try:
             await self._connection.send(request.SerializeToString())
             await asyncio.wait_for(answered, _PATIENCE_S)
@@ -252,7 +252,7 @@ class Visitor:
             raise ConnectionLostError(str(error)) from error
         finally:
             self._answered = None
-        return Answer(time.perf_counter() - start, self._received - before)
+        return Answer(time.perf_counter() - self._asked, self._received - before, self._arrived)
 
     def _describe(self, state: ClientState) -> None:
         """Fill in what every request carries."""
@@ -311,6 +311,7 @@ class Visitor:
         if delta.WhichOneof("type") == "new_element":
             kind = delta.new_element.WhichOneof("type") or "empty"
             element = Element(kind, getattr(delta.new_element, kind), delta.fragment_id, self._run)
+            self._arrived.setdefault(element.key, time.perf_counter() - self._asked)
             others = {at: each for at, each in self._elements.items() if at[: len(place)] != place}
             self._elements = {**others, place: element}
         elif delta.WhichOneof("type") == "add_block":
@@ -335,9 +336,8 @@ class Visitor:
             for name, state in self._states.items()
             if name in bodies and not getattr(bodies[name], "set_value", False)
         }
-        waiting = self._answered
-        if waiting and not waiting.done() and (status in _DONE or self._in_fragment):
-            waiting.set_result(None)
+        if self._answered and (status in _DONE or self._in_fragment) and not self._answered.done():
+            self._answered.set_result(None)
 
 
 def run_visit(visit: Coroutine[Any, Any, None]) -> None:

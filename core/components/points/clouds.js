@@ -117,7 +117,7 @@ export class Clouds extends View {
     this.order = shuffled(this.items)
     this.isCorpus = texts.length > 0
     this.lines = readLines(data)
-    this.pinned = data.pinned ?? -1
+    this.pinned = this.items.includes(data.pinned) ? data.pinned : -1
     this.planes = this.planesOf(data)
     this.photo = data.grid ? makePhoto({ ...data, grid: data.grid }) : null
     this.map?.figure.remove()

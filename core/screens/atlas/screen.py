@@ -173,6 +173,6 @@ def _sprites(atlas: Atlas, tokens: NDArray[np.intp]) -> dict[str, Any]:
     rows = -(-count // columns)
     padded = np.pad(sprites, [(0, rows * columns - count), (0, 0), (0, 0), (0, 0)])
     image = padded.reshape(rows, columns, side, side, 3).swapaxes(1, 2)
-    pixels = np.ascontiguousarray(image.reshape(rows * side, columns * side, 3))
+    pixels = image.reshape(rows * side, columns * side, 3)
     patches = Patches(pixels, rows, columns, side, first=0, given=pixels.shape[:2])
     return {"patches": patches, "patched": places >= 0}

@@ -30,13 +30,15 @@ _CHOSEN_FOR = "_chosen_for"
 class PictureOptions(NamedTuple):
     """What the picture shows, and how.
 
-    `stage` is a head's stage or ``ALL_THREE``, `projection` one of ``CLOUD_VIEWS``, `point` the
-    pinned one of all queries, then keys, if it is drawn; `shown` and `shown_keys` are positions.
+    `stage` is a head's stage or ``ALL_THREE``, `projection` one of ``CLOUD_VIEWS``, `points` the
+    names of queries, then keys, in links, `point` the pinned one; `shown` and `shown_keys` are the
+    positions drawn.
     """
 
     stage: str
     projection: str
     colouring: str
+    points: list[str]
     point: int | None
     shown: list[int]
     shown_keys: list[int]
@@ -144,21 +146,12 @@ def pick_look(trace: Trace, stage: str, colouring: str) -> PictureOptions:
         menu=True,
         width=120,
     )
-    points = point_names(trace)
+    sides = (("q", trace.tokens), ("k", trace.key_tokens))
+    points = [f"{kind}{i + 1}" for kind, tokens in sides for i in range(len(tokens))]
     point = controls.choice("point", ["", *points], subject="Points are", optional=True)
     hide = controls.flag("hide", hide_special(trace), default=has_looks(trace))
     shown, shown_keys = (
-        [token.position for token in tokens if not (hide and token.special)]
-        for tokens in (trace.tokens, trace.key_tokens)
+        [token.position for token in tokens if not (hide and token.special)] for _, tokens in sides
     )
-    drawn = [*shown, *(len(trace.tokens) + place for place in shown_keys)]
-    pinned = points.index(point) if point else -1
-    return PictureOptions(
-        stage, projection, colouring, pinned if pinned in drawn else None, shown, shown_keys
-    )
-
-
-def point_names(trace: Trace) -> list[str]:
-    """The name of each query in links, then of each key: "q1", "k1"."""
-    sides = (("q", trace.tokens), ("k", trace.key_tokens))
-    return [f"{kind}{i + 1}" for kind, tokens in sides for i in range(len(tokens))]
+    pinned = points.index(point) if point else None
+    return PictureOptions(stage, projection, colouring, points, pinned, shown, shown_keys)

@@ -16,7 +16,7 @@ from core.components.points import Clouds, Panel, show_points
 from core.figures.palette import Palette
 from core.figures.shades import shades
 from core.screens.query_key.choice import Choice, clouds_of, has_looks, scaling_of
-from core.screens.query_key.controls import ALL_THREE, SPACE, PictureOptions, point_names
+from core.screens.query_key.controls import ALL_THREE, SPACE, PictureOptions
 from core.screens.query_key.wording import (
     CAPTION,
     axes_note,
@@ -60,11 +60,12 @@ def show_picture(trace: Trace, choice: Choice, options: PictureOptions, colours:
     if in_space:
         _show_space(trace, choice, options, clouds, lines, tints, colours)
     else:
-        names = point_names(trace)
         show_points(
             _drawing(trace, choice, options, clouds, lines, tints),
             key="query_key_clouds",
-            on_pick=lambda point: controls.pick(point="" if point is None else names[point]),
+            on_pick=lambda point: controls.pick(
+                point="" if point is None else options.points[point]
+            ),
         )
     if red := red_words(trace, choice, lines):
         st.caption(red)

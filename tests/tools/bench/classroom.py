@@ -60,7 +60,7 @@ class Tally:
 
     errors: list[str] = field(default_factory=list)  # each with the page and the visitor
     foreign: list[str] = field(default_factory=list)  # words of others, likewise
-    pictures: list[float] = field(default_factory=list)  # seconds until the link's page was here
+    pictures: list[float] = field(default_factory=list)  # seconds until the link's was here
     changes: list[float] = field(default_factory=list)  # seconds of every later answer
     peak_mb: float = 0.0
     growth: float = 0.0  # of memory, from an early visit to the last
@@ -147,7 +147,7 @@ async def visit(url: str, plan: Plan, tally: Tally) -> None:
             text = text_of(word) if plan.text is None else plan.text
             first = await visitor.open(page, text=text)
             put_down(text)
-            tally.pictures.append(first.seconds)
+            tally.pictures += [at for key, at in first.arrived.items() if key == f"{LINK}_table"]
             for turn, pause in enumerate(plan.pauses):
                 await asyncio.sleep(pause)
                 key, value = _change(visitor, page, word, turn)
