@@ -66,7 +66,6 @@ def matrix(**changes: Any) -> AtlasCloud:
         "labels": ["zero", "one", "two", HOSTILE, "middle"],
         "texts": [f"zero one two {HOSTILE} middle"],
         "spans": 13 + len(HOSTILE) + np.tile([1, 7], (5, 1)),  # of the last word
-        "matches": np.array([False, True, False, False, False]),
     }
     return atlas_matrix(**plain | changes)
 
@@ -177,8 +176,8 @@ def test_a_search_fades_what_it_did_not_find(show: Open) -> None:
         ([], faded, {GREEN, PINK}),
         ([1], {GREEN, PINK} | faded, set()),
     ):
-        matches = np.isin(np.arange(5), found or [])
-        page = show(matrix(searching=found is not None, matches=matches))
+        search = {} if found is None else {"matches": np.isin(np.arange(5), found)}
+        page = show(matrix(**search))
         counts = counts_of(page)
         assert colours <= counts.keys()
         assert not absent & counts.keys()

@@ -31,7 +31,6 @@ def atlas_matrix(layers: int = 2, heads: int = 3, tokens: int = 5, **changes: An
         spans=np.zeros((tokens, 2), dtype=int),
         sentence=np.zeros(tokens, dtype=int),
         texts=["a sentence"],
-        matches=np.zeros(tokens, dtype=bool),
     )
     return replace(plain, **changes)
 
@@ -52,7 +51,6 @@ def cloud(tokens: int = 3, **changes: Any) -> Clouds:
         spans=np.array([[0, 1], [2, 3], [0, 1]] * (tokens // 3)),
         sentence=np.array([0, 0, 1] * (tokens // 3)),
         texts=("a b", "a"),
-        matches=np.array([True, False, True] * (tokens // 3)),
     )
     return replace(plain, **changes)
 
@@ -115,11 +113,10 @@ def test_tones_are_steps_of_a_scale_or_categories() -> None:
 
 def test_what_is_known_of_tokens_and_the_head_arrives() -> None:
     matches = np.array([False, True, False, False, True])
-    sent = received(atlas_matrix(matches=matches, searching=True, chosen=(1, 2)).packed())
+    sent = received(atlas_matrix(matches=matches, chosen=(1, 2)).packed())
     assert sent["matches"].tolist() == [0, 1, 0, 0, 1]
     assert sent["position"].tolist() == [0, 1, 2, 3, 4]
     assert [sent[name] for name in ("numbers", "across", "chosen")] == [[1, 2], 3, 5]
-    assert sent["searching"]
     sent = received(cloud(pinned=2).packed())
     assert [sent[name] for name in ("pinned", "titles")] == [2, ["L4 H2"]]
     assert (sent["sentence"].tolist(), sent["texts"]) == ([0, 0, 1], ["a b", "a"])

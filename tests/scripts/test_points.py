@@ -104,7 +104,7 @@ def test_a_sentence_is_cut_at_words(run: Run, text: str, span: list[int], shown:
 def test_what_a_search_found_is_taken_before_a_nearer_point(run: Run) -> None:
     """The queries of "a" and "b" at 50 and 54.4 pixels; found is "b"."""
     marks, points = run("""const xs = [50, 54.4]
-        const search = { texts: ["a b"], sentence: [0, 0], matches: [0, 1], searching: true }
+        const search = { texts: ["a b"], sentence: [0, 0], matches: [0, 1] }
         const place = { xOf: (i) => xs[i], yOf: () => 50 }
         const nearest = (rank) => (
           Clouds.prototype.nearest.call({ items: [0, 1] }, { rank }, place, 52, 50, 12)

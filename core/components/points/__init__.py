@@ -45,8 +45,7 @@ class _Coloured:
     texts : the sentences of a corpus; the rest is only for those.
     sentence, position : each token's sentence, an index into `texts`, and its place there, from 0.
     spans : (token, 2), its first character in the sentence, and the one after its last.
-    matches : (token,), whether a search found it.
-    searching : tokens that do not match fade, even if none matches.
+    matches : (token,), whether a search found it; others fade. Empty without a search.
     """
 
     labels: Sequence[str]
@@ -62,7 +61,6 @@ class _Coloured:
     position: NDArray[np.intp] = field(default_factory=_nothing)
     spans: NDArray[np.intp] = field(default_factory=_nothing)
     matches: NDArray[np.bool_] = field(default_factory=_nothing)
-    searching: bool = False
 
     def pack(self, settings: dict[str, Any], tones: NDArray[Any], **arrays: NDArray[Any]) -> bytes:
         """What the component receives. Of each tone the number of its colour is sent, from 1; 0,
@@ -74,16 +72,7 @@ class _Coloured:
             steps = tones * last if self.colouring == "sequential" else tones
             numbers = np.nan_to_num(1 + np.rint(steps).clip(0, last), nan=0)
             numbers = numbers.astype(np.uint8 if last < 255 else np.uint16)
-        names = [
-            "labels",
-            "colouring",
-            "legend",
-            "shades",
-            "picture",
-            "reading",
-            "texts",
-            "searching",
-        ]
+        names = ("labels", "colouring", "legend", "shades", "picture", "reading", "texts")
         shared = {name: vars(self)[name] for name in names}
         shared["grid"] = self.patches and grid_of(self.patches)
         arrays |= {name: vars(self)[name] for name in ("sentence", "position", "spans")}

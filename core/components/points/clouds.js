@@ -36,7 +36,7 @@ import {
  * @typedef {Coloured & {kind: "arrows" | "clouds" | "heads", titles: string[], described: string[], captions: string[], notes: string[][],
  *   labels: string[], keyLabels: string[] | null, places: Float32Array | Uint16Array, tones: Uint8Array | Uint16Array, unplaced: Uint8Array, window: number,
  *   columns: number, lines: Float32Array, lineCounts: number[], sources: number[], targets: number[], shown: number[],
- *   pinned: number, reading: string, grid: PatchGrid | null, pixels: Uint8Array, patched: Uint8Array, texts: string[], searching: boolean,
+ *   pinned: number, reading: string, grid: PatchGrid | null, pixels: Uint8Array, patched: Uint8Array, texts: string[],
  *   position: Float32Array, sentence: Float32Array, spans: Float32Array, matches: Uint8Array} & Planes & Layers} Sent
  * @typedef {{arrows: {label: string, colour: string, name: string}[], held: number[], rightAngle: boolean, showsLegend: boolean, canPick: boolean}} Planes
  * @typedef {{numbers: number[], tops: number[], high: number, gaps: [number, string][], across: number, chosen: number}} Layers rows of tiles, and how many are in each
@@ -145,11 +145,10 @@ export class Clouds extends View {
 
   /** Of a corpus, those of the pinned token's sentence. @param {Panel} panel */
   linesIn({ index }) {
-    const { sentence } = this.data
     const lines = this.lines[index] ?? []
-    return this.isCorpus
-      ? lines.filter(({ from }) => sentence[from] === sentence[this.pinned])
-      : lines
+    if (!this.isCorpus) return lines
+    const { sentence } = this.data
+    return lines.filter(({ from }) => sentence[from] === sentence[this.pinned])
   }
 
   layOut() {
@@ -231,7 +230,7 @@ export class Clouds extends View {
     this.inks = [1, FADED[scheme]].map((share) =>
       Uint32Array.from(colours, (each) => packedColour(mixed(each, paper, share))),
     )
-    root.dataset.matches = String(data.searching ? 2 * data.matches.filter(Boolean).length : 0)
+    root.dataset.matches = String(2 * data.matches.filter(Boolean).length)
     this.legend.replaceChildren(
       ...legendEntries(data, this.lines.flat(), this.shades, theme, this.map !== null),
     )
@@ -315,7 +314,7 @@ export class Clouds extends View {
       lines.push([data.legend[tone], this.shades[kind][tone + 1]])
     const ends = endsOf(this.linesIn(panel), item, names).join(", ")
     if (ends) lines.push([`${kind ? "attended by" : "attends to"} ${ends}`])
-    if (data.searching && data.matches[token]) lines.push(["found by the search"])
+    if (data.matches[token]) lines.push(["found by the search"])
     const [from, to] = spans.subarray(2 * token)
     if (isCorpus) lines.push([inContext(texts[sentence[token]], from, to)])
     return { title: `${kind ? "key" : "query"} of “${names[item]}”`, lines }

@@ -7,9 +7,9 @@ import { LOOKS, lineColour } from "./lines.js"
 /** @import { Line } from "./lines.js" */
 /** @typedef {{colouring: "type" | "sequential" | "category", legend: string[], shades: Record<string, string[][]>}} Coloured shades: for "light" and "dark", each [queries, keys]; none by type */
 
-/** The shapes of queries and of keys, the scale or the categories, and how lines look. @param {Coloured & {sources: number[], targets: number[], searching: boolean}} data @param {Line[]} lines @param {string[][]} shades of queries and of keys: the colour of the kind, then of each tone @param {Theme} theme @param {boolean} isImage */
+/** The shapes of queries and of keys, the scale or the categories, and how lines look. @param {Coloured & {sources: number[], targets: number[], matches: Uint8Array}} data @param {Line[]} lines @param {string[][]} shades of queries and of keys: the colour of the kind, then of each tone @param {Theme} theme @param {boolean} isImage */
 export function legendEntries(data, lines, shades, theme, isImage) {
-  const { colouring, legend, sources = [], targets = [], searching } = data
+  const { colouring, legend, sources = [], targets = [], matches } = data
   const keyMark = isImage ? "square" : "diamond"
   /** @type {(tone: number) => HTMLElement[]} */
   const marksOf = (tone) => shades.map((kind, i) => legendMark(i ? keyMark : "disc", kind[tone]))
@@ -34,7 +34,7 @@ export function legendEntries(data, lines, shades, theme, isImage) {
     [sources.length + targets.length > 0, "ring", theme.ink, "chosen token"],
     [looks.has(LOOKS.red), "dash", red, "chosen pair, a source's strongest"],
     [looks.has(LOOKS.chosen), "dash dashed", theme.ink, "other chosen pairs"],
-    [searching, "disc outlined", theme.paper, "found"],
+    [matches.length > 0, "disc outlined", theme.paper, "found"],
   ]
   for (const [isThere, mark, colour, text] of others)
     if (isThere) entries.push(legendEntry(mark ? [legendMark(mark, colour)] : [], text))

@@ -95,17 +95,17 @@ export const MARK = { faded: 0, plain: 1, found: 2, chosen: 3, red: 4, picked: 5
 /**
  * What marks a point: of a corpus the pinned token, its sentence, and what a search found; else the point in focus and the other
  * ends of its lines, and what is chosen.
- * @param {{queries: number, sources: number[], targets: number[], texts: string[], sentence: ArrayLike<number>, searching: boolean, matches: ArrayLike<number>}} data
+ * @param {{queries: number, sources: number[], targets: number[], texts: string[], sentence: ArrayLike<number>, matches: ArrayLike<number>}} data
  * @param {Line[]} lines @param {number} focus @param {number} pinned @returns {(point: number) => number}
  */
 export function markBy(data, lines, focus, pinned) {
-  const { queries, sources, targets, texts, sentence, searching, matches } = data
+  const { queries, sources, targets, texts, sentence, matches } = data
   if (texts.length)
     return (point) => {
       const token = point % queries
       if (token === pinned) return MARK.picked
       if (pinned >= 0 && sentence[token] === sentence[pinned]) return MARK.chosen
-      if (searching) return matches[token] ? MARK.found : MARK.faded
+      if (matches.length) return matches[token] ? MARK.found : MARK.faded
       return pinned >= 0 ? MARK.faded : MARK.plain
     }
   const ends = new Set(linesOf(lines, focus).flatMap(({ from, to }) => [from, to]))

@@ -143,7 +143,7 @@ def token_data(screen: Screen, tokens: NDArray[np.intp]) -> dict[str, Any]:
     tones = point_tones(atlas, screen.colour)
     sentences, index = np.unique(columns.sentence[tokens], return_inverse=True)
     search = screen.search
-    matches = search.matches.tokens[tokens] if search else np.zeros(tokens.size, bool)
+    matches = search.matches.tokens[tokens] if search else np.zeros(0, bool)
     return {
         "colouring": "category" if tones.scale == "hue" else tones.scale,
         "legend": tones.legend,
@@ -154,7 +154,6 @@ def token_data(screen: Screen, tokens: NDArray[np.intp]) -> dict[str, Any]:
         "sentence": index,
         "texts": [atlas.sentences[sentence] for sentence in sentences],
         "matches": matches,
-        "searching": search is not None,
         "reading": f"{matches.sum():,} of {tokens.size:,} tokens match; the others have faded."
         if search
         else f"{tokens.size:,} tokens: as many queries, and as many keys. Point at one to read it.",
