@@ -21,7 +21,7 @@ from core.model.trace import Patches
 _points = register_component("points")
 
 _GAP = 0.18  # for layers without attention, as a share of a tile's height
-_CLOUD = "{}: {} queries and {} keys; arrow keys step from point to point, Enter pins one"
+_CLOUD = "{}: {} queries and {} keys; arrow keys step through them, Enter pins, Escape unpins"
 _HEADS = "{} layers down, {} heads across, {} tokens in each; arrow keys step, Enter opens a head"
 _nothing: Any = partial(np.zeros, 0, dtype=np.uint8)
 

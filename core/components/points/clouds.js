@@ -329,8 +329,9 @@ export class Clouds extends View {
 
   /** @param {Note | null} note */
   read(note) {
-    const words = note && [note.title, ...note.lines.map(([text]) => text)].join(", ")
-    this.reading.textContent = words ?? this.data.reading ?? ""
+    const own = note && [note.title, ...note.lines.map(([text]) => text)].join(", ")
+    const words = own ?? this.data.reading ?? ""
+    if (words !== this.reading.textContent) this.reading.textContent = words // else it is read again
   }
 
   /** Pin a point, of a corpus its token; again, or none: release it. @param {Hover | null} hover @param {boolean} [_adds] to what is pinned */
@@ -339,10 +340,9 @@ export class Clouds extends View {
     const point = this.isCorpus && item >= 0 ? item % this.data.queries : item
     const pinned = point === this.pinned ? -1 : point
     if (pinned !== this.pinned) this.sendReport("pick", { point: pinned < 0 ? null : pinned })
-    this.pinned = pinned
-    this.point(null)
+    Object.assign(this, { pinned, hover: null })
     this.markAll()
-    this.say()
+    this.point(null)
   }
 
   /** Whether a key did something. @param {Panel} panel @param {string} key */

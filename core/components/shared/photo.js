@@ -9,10 +9,8 @@ export function photoOf(pixels, { rows, columns, size }) {
   const [width, height] = [columns * size, rows * size]
   const canvas = newCanvas(width, height)
   const image = new ImageData(width, height)
-  for (let i = 0; i < width * height; i++) {
-    image.data.set(pixels.subarray(3 * i, 3 * i + 3), 4 * i)
-    image.data[4 * i + 3] = 255
-  }
+  image.data.fill(255)
+  for (let i = 0; i < 3 * width * height; i++) image.data[i + Math.floor(i / 3)] = pixels[i]
   ctx2d(canvas).putImageData(image, 0, 0)
   return canvas
 }
