@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from core.analysis.strongest_link import strongest_link
+from core.analysis import strongest_link as links
 from core.model.trace import Trace
 from core.ui.lessons.answers import (
     Answer,
@@ -24,9 +24,9 @@ PRONOUNS = ("it", "she", "he", "they", "him", "her", "them")
 
 
 @place_of
-def strongest(trace: Trace) -> Found | None:
+def strongest_link(trace: Trace) -> Found | None:
     """The strongest link between two words."""
-    link = strongest_link(trace)
+    link = links.strongest_link(trace)
     if link is None:
         return None
     return fields_of(trace, Place(link.layer, link.head)) | {
