@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from core.analysis import strongest_link as links
 from core.analysis.anomalies.measures import measure_heads
-from core.analysis.arrays import Floats
 from core.analysis.head_patterns.measure import mean_scores, measure_text
 from core.analysis.head_patterns.registry import PATTERNS
 from core.analysis.neuron import read_head
 from core.analysis.pair_projection import project_pair
+from core.analysis.pairs import permitted_pairs, uniform_attention
 from core.model.trace import Trace
 from core.ui.lessons.answers import (
     PLACES,
@@ -83,10 +82,9 @@ def has_pronoun(trace: Trace) -> Mapping[str, Any] | None:
 @place_of
 def by_hand(trace: Trace) -> Found | None:
     """The strongest link, and the numbers that lead from one product to its weight."""
-    link = links.strongest_link(trace)
-    if link is None:
+    if (link := links.strongest_link(trace)) is None:
         return None
-    (layer, query, key), head = (link.layer, link.query, link.key), read_head(trace, *_at(link))
+    query, key, head = link.query, link.key, read_head(trace, link.layer, link.head)
     products, scores, weights = head.products(query)[key], head.scores(query), head.weights(query)
     largest, second = abs(products).argmax(), np.delete(scores, key).argmax()
     return {
@@ -99,14 +97,14 @@ def by_hand(trace: Trace) -> Found | None:
         "total": float(products.sum()),
         "scaling": head.rule.scaling,
         "score": float(products.sum() * head.rule.scaling),
-        "second_token": trace.key_tokens[second + (second >= key)].display,
+        "second_token": np.delete([token.display for token in trace.key_tokens], key)[second],
         "gap": float(scores[key] - np.delete(scores, key)[second]),
         "ratio": float(weights[key] / np.delete(weights, key)[second]),
         "terms": float(weights.sum() / weights[key] - 1),  # of other keys, where this one has 1
         "weight": float(weights[key]),
         "others": float(weights.sum() - weights[key]),
-        "mean": float(trace.attention(layer)[:, query, key].mean()),
-        "back": float(trace.attention(*_at(link))[key, query]),
+        "mean": float(trace.attention(link.layer)[:, query, key].mean()),
+        "back": float(trace.attention(link.layer, link.head)[key, query]),
         "shifted": float(head.rule.weights(scores[None, None] + 5)[0, 0, key]),
         "lacks": bool(weights[key] < MOST),
     }
@@ -115,74 +113,74 @@ def by_hand(trace: Trace) -> Found | None:
 @place_of
 def reversal(trace: Trace) -> Found | None:
     """Two rows of the strongest link's head: the higher of their best scores gets less."""
-    link = links.strongest_link(trace)
-    if link is None:
+    if (link := links.strongest_link(trace)) is None:
         return None
-    scores, weights = trace.scores(*_at(link)).max(axis=1), trace.attention(*_at(link))
+    scores = trace.scores(link.layer, link.head).max(axis=1)
+    weights = trace.attention(link.layer, link.head)
     best, keys = weights.max(axis=1), weights.argmax(axis=1)
     gain = np.where(scores[:, None] > scores, best - best[:, None], -1)
-    rows = np.unravel_index(int(gain.argmax()), gain.shape)
-    found: dict[str, Any] = {"lacks": bool(gain.max() < NEAR)}
-    for prefix, row in zip(("", "other_"), map(int, rows), strict=True):
+    found = {**fields_of(trace, Place(link.layer, link.head)), "lacks": bool(gain.max() < NEAR)}
+    for prefix, row in zip(("", "other_"), divmod(int(gain.argmax()), len(gain)), strict=True):
         found |= {f"{prefix}query": row + 1, f"{prefix}key": int(keys[row]) + 1}
         found[f"{prefix}query_token"] = trace.tokens[row].display
         found[f"{prefix}key_token"] = trace.key_tokens[keys[row]].display
         found |= {f"{prefix}score": float(scores[row]), f"{prefix}weight": float(best[row])}
-    return fields_of(trace, Place(*_at(link))) | found
-
-
-def _at(link: links.Link) -> tuple[int, int]:
-    return link.layer, link.head
+    return found
 
 
 @place_of
 def idle_sink(trace: Trace) -> Found:
     """The head whose strongest column takes far more attention than it moves."""
-    found = _sink(trace, lambda taken, moved: taken - moved)
-    return found | {"lacks": found["moved"] > found["taken"] / 2}
+    return _sink(trace, idle=True)
 
 
 @place_of
 def busy_sink(trace: Trace) -> Found:
     """The head whose strongest column takes most of the attention and moves the most."""
-    found = _sink(trace, lambda taken, moved: moved * (taken > MOST))
-    return found | {"lacks": found["moved"] < MOST}
+    return _sink(trace, idle=False)
 
 
-def _sink(trace: Trace, worth: Callable[[Floats, Floats], Floats]) -> dict[str, Any]:
+def _sink(trace: Trace, *, idle: bool) -> Found:
     heads = measure_heads(trace)
-    values = worth(heads["sink_attention"], heads["sink_contribution"])
-    layer, head = map(int, np.unravel_index(int(values.argmax()), values.shape))
     names = {"taken": "sink_attention", "moved": "sink_contribution", "value": "sink_value"}
-    sink = trace.key_tokens[int(heads["sink"][layer, head]) - 1].display
+    taken, moved = heads["sink_attention"], heads["sink_contribution"]
+    worth = taken - moved if idle else moved * (taken > MOST)
+    layer, head = divmod(int(worth.argmax()), trace.shape[1])
     found = {name: float(heads[column][layer, head]) for name, column in names.items()}
-    return fields_of(trace, Place(layer, head)) | found | {"token": sink, "median": 1.0}
+    found["median"] = 1.0
+    lacks = found["moved"] > found["taken"] / 2 if idle else found["moved"] < MOST
+    sink = trace.key_tokens[int(heads["sink"][layer, head]) - 1].display
+    return fields_of(trace, Place(layer, head)) | found | {"token": sink, "lacks": lacks}
 
 
 @measure
-def number_of(trace: Trace, place: Place, *, of: str, field: str) -> Answer:  # noqa: ARG001
-    """A number that a function of `PLACES` finds."""
+def number_of(
+    trace: Trace,
+    place: Place,  # noqa: ARG001
+    *,
+    of: str,
+    field: str,
+    against: str = "",
+) -> Answer:
+    """A number of a place; `against` another: whether it is less (0), about equal (1), more (2)."""
     if (found := PLACES[of](trace)) is None:
-        raise NotInTextError(of)
-    return Answer((found[field],), found, lacks=found["lacks"])
+        raise NotInTextError
+    right = found[field]
+    if against:
+        right = 1 + (right - found[against] > NEAR) - (right - found[against] < -NEAR)
+    return Answer((right,), found, lacks=found["lacks"])
 
 
 @measure
-def compared(trace: Trace, place: Place, *, of: str, field: str, against: str) -> Answer:
-    """Whether a number that is found is less than another (0), about equal (1) or more (2)."""
-    answer = number_of(trace, place, of=of, field=field)
-    difference = answer.fields[field] - answer.fields[against]  # type: ignore[operator]
-    return replace(answer, right=(1 + (difference > NEAR) - (difference < -NEAR),))
-
-
-@measure
-def strongest_column(trace: Trace, place: Place) -> Answer:
-    """The key token that gets most from all tokens together."""
+def strongest_column(trace: Trace, place: Place, *, special: bool) -> Answer:
+    """The key token that gets most from all tokens together; lacks a `special` one, or a word."""
     column = weights_at(trace, place).mean(axis=0)
-    key, uniform = int(column.argmax()), 1 / len(column)
+    key = int(column.argmax())
+    even = uniform_attention(permitted_pairs(trace, place.layer or 0)).mean(axis=(0, 1))[key]
     names = {"token": trace.key_tokens[key].display, "share": float(column[key])}
-    fields = fields_of(trace, place) | names | {"uniform": uniform}
-    return Answer((key,), fields, lacks=bool(column[key] < 2 * uniform), row=column)
+    fields = fields_of(trace, place) | names | {"even": float(even)}
+    lacks = column[key] < 2 * even or trace.key_tokens[key].special != special
+    return Answer((key,), fields, lacks=bool(lacks), row=column)
 
 
 @measure
@@ -204,12 +202,13 @@ def heads_of_pattern(trace: Trace, place: Place, *, pattern: str, count: bool = 
 @measure
 def strongest_head_of(trace: Trace, place: Place, *, query: str, key: str) -> Answer:  # noqa: ARG001
     """The head that gives a pair most, and the runner-up."""
-    weights = trace.attention()[:, :, find_word(trace, query), find_word(trace, key)]
+    at = find_word(trace, query), find_word(trace, key)
+    weights = trace.attention()[:, :, *at]
     second, best = (divmod(int(i), weights.shape[1]) for i in weights.argsort(axis=None)[-2:])
-    fields: dict[str, Any] = {"second": second, "weight": float(weights[best])}
+    fields: dict[str, Any] = {"query_token": query, "key_token": key, "second": second}
     for name, head in {"best_name": best, "second_name": second}.items():
         fields[name] = fields_of(trace, Place(*head))["name"]
-    fields["second_weight"] = float(weights[second])
+    fields |= {"weight": float(weights[best]), "second_weight": float(weights[second])}
     return Answer((best,), fields, lacks=bool(weights[best] < MOST))
 
 
@@ -218,18 +217,22 @@ def by_layer(trace: Trace, place: Place, *, query: str, key: str, field: str) ->
     """How one word attends to another, and like it, layer by layer: one of the fields."""
     pair = project_pair(trace, find_word(trace, query), find_word(trace, key))
     attends, alike = pair.a_to_b.max(axis=1), pair.in_full
-    places = {"top": attends.argmax(), "likest": alike.argmax(), "flattest": pair.kept.argmin()}
-    fields: dict[str, Any] = {name: trace.layer_labels[at] for name, at in places.items()}
-    fields |= {"weight": float(attends.max()), "cosine": float(alike.max())}
-    fields |= {"strongest_name": fields_of(trace, Place(*pair.strongest_head))["name"]}
+    at = {"top": attends.argmax(), "likest": alike.argmax(), "flattest": pair.kept.argmin()}
+    fields: dict[str, Any] = {name: trace.layer_labels[layer] for name, layer in at.items()}
     fields |= {
-        "layers": len(alike),
+        "query_token": query,
+        "key_token": key,
+        "strongest_name": fields_of(trace, Place(*pair.strongest_head))["name"],
+        "weight": float(attends.max()),
+        "cosine": float(alike.max()),
+        "planar": float(pair.in_plane[at["likest"]]),
         "alike": len(pair.same_way),
-        "planar": float(pair.in_plane[alike.argmax()]),
+        "layers": len(alike),
+        "kept": float(pair.kept.min()),
+        "most_kept": float(pair.kept.max()),
     }
-    fields |= {"kept": float(pair.kept.min()), "most_kept": float(pair.kept.max())}
-    lacks = {"top": fields["weight"] < MOST, "likest": not pair.same_way}
-    return Answer((fields[field],), fields, lacks=lacks.get(field, False))
+    lacks = dict.fromkeys(("likest", "cosine"), not pair.same_way) | {"top": attends.max() < MOST}
+    return Answer((fields[field],), fields, lacks=bool(lacks.get(field)))
 
 
 @mistake
