@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.ui import controls, navigation
 from core.ui.frame import first_row, layout, model_chip, switch
+from core.ui.lessons import running
 from core.ui.serve import deployment
 from core.ui.serve.long_work import page_run
 
@@ -14,8 +15,10 @@ with page_run():
     controls.begin_run()
     page = navigation.register_pages()
     layout.draw_window()
+    running.begin(page)
     asked = navigation.requested_page(page)
     switch.decide(asked, by_button=navigation.opened_by_button())
     with first_row.draw(searches=asked.searches):
         model_chip.draw()
+    running.place_strip()
     navigation.run_page(page)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from core.model.text.languages import Languages
 
 MAX_FOUND = 64  # links of eight numbers each, kept for all visitors
+WHEN_TRACED = "_when_traced"  # in the session: a function that gets the trace before controls
 _LAST_GOOD = "_last_good_models"  # by modality
 _FAILED = first_model.FAILED
 _NAMES = {"text": "sentences", "image": "images"}
@@ -42,7 +43,9 @@ def current_trace() -> Trace:
     stays usable. With an encoder-decoder, the visitor chooses the type of attention.
     """
     with above_page():
-        return _current_trace()
+        trace = _current_trace()
+    st.session_state.get(WHEN_TRACED, lambda _: None)(trace)
+    return trace
 
 
 def _current_trace() -> Trace:

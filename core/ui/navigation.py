@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import NoReturn
@@ -14,7 +15,7 @@ from core.ui import address, controls
 from core.ui.address import share
 from core.ui.cache import first_model
 from core.ui.frame import switch
-from core.ui.frame.layout import shut_drawer
+from core.ui.frame.layout import page_is_drawn, shut_drawer
 from core.ui.words.messages import notice, place_notices
 from core.ui.words.numbers import in_a_row
 from core.ui.words.pages import (
@@ -87,12 +88,14 @@ def run_page(page: StreamlitPage) -> None:
     token = _app_is_running.set(True)
     try:
         try:
-            page.run()
+            with suppress(controls.PageEnd):
+                page.run()
         except ModelError as error:
             if not first_model.is_awaited():
                 raise
             first_model.fail(error)  # the model is the one that the page was drawn without
         controls.publish()
+        page_is_drawn()
     finally:
         _app_is_running.reset(token)
     first_model.finish_page()

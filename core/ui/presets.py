@@ -137,6 +137,8 @@ def show(make: Callable[[], Sequence[Preset]], *, measured_on: Hashable | None =
     to it as many as fit in one line. `make` measures the text to find what is worth showing, only
     once per `measured_on`, if that is given.
     """
+    if st.session_state.get("lesson"):  # which has its own steps
+        return
     page = opened().name
     presets = make() if measured_on is None else remembered(_MADE, (page, measured_on), make)
     with drawer().container(key="example_chips", horizontal=True, vertical_alignment="center"):

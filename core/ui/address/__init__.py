@@ -84,6 +84,11 @@ def translate(link: Mapping[str, str], parts: Mapping[str, str]) -> None:
         target["part"] = parts.get(target["part"], target["part"])
 
 
+def request(link: Mapping[str, str]) -> None:
+    """Ask for these parameters as a link would; "" stands for a control's default."""
+    st.session_state[_LINK].update(link)
+
+
 def take_gone(gone: Mapping[str, Sequence[str]]) -> list[str]:
     """Remove from the link, and return, what is `gone`: see ``core.ui.words.pages``."""
     link = st.session_state[_LINK]

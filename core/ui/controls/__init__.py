@@ -18,7 +18,6 @@ import streamlit as st
 
 from core.ui import address
 from core.ui.address import pending_updates, share
-from core.ui.cache import first_model
 from core.ui.words.messages import notice, quote
 from core.ui.words.pages import opened
 
@@ -27,7 +26,7 @@ Number = TypeVar("Number", int, float)
 
 # Controls of the frame, on every page; all others belong to a page.
 SHARED = {"input", "model", "text", "pair", "image", "attention", "decoder"}
-SHARED |= {"from_language", "to_language"}
+SHARED |= {"from_language", "to_language", "lesson", "step"}
 _NAMED = {"model", "text", "pair", "layer", "head"}  # in every link, even at their defaults
 _SUGGESTED, _FOLLOWED = "_suggested", "_followed"
 _DECLARED, _DEFAULTS = "_controls", "_defaults"  # by key: those of this run; defaults of all so far
@@ -85,6 +84,11 @@ def pick(**values: Any) -> None:  # noqa: ANN401 - of controls
         st.session_state.get(_FOLLOWED, {}).pop(key, None)
 
 
+def own_keys() -> set[str]:
+    """The keys of all controls of pages, of those that this session has seen."""
+    return st.session_state.get(_DEFAULTS, {}).keys() - SHARED
+
+
 def stand_at(**values: str) -> bool:
     """Whether these controls have these values, or will have once they are declared."""
     state = st.session_state
@@ -126,11 +130,21 @@ def short_link() -> dict[str, str]:
     }
 
 
+class PageEnd(BaseException):
+    """Ends a page early: what follows a page still runs."""
+
+
 def end_page() -> NoReturn:
     """End the page early. Use it, not ``st.stop``, after which the address could not be written."""
-    publish()
-    first_model.finish_page()
-    st.stop()
+    raise PageEnd
+
+
+def place_on_screen() -> tuple[str, str]:
+    """The layer and the head that the page shows, as in links; "" if there are none, or several."""
+    state = st.session_state
+    layer, head = (state[key] if key in declared() else "" for key in ("layer", "head"))
+    several = state["heads"] if "heads" in declared() and not head else []
+    return layer, str(*several) if len(several) == 1 and any(several) else head
 
 
 def _declare(control: Control) -> None:
@@ -192,7 +206,7 @@ def _restore_choice(key: str, allowed: Sequence[str], default: str, subject: str
     if value:
         if value not in allowed:
             message = f"This link asks for {key} {quote(value)}. {subject}: {_named(allowed)}."
-            notice(f"{message} {quote(default)} is shown instead.")
+            notice(f"{message} {quote(default) if default else 'None'} is shown instead.")
         state[key] = value if value in allowed else default
     elif value == "" or untouched:
         state[key] = default
@@ -252,7 +266,7 @@ def number(
     """A number from `low` to `high`, an integer if the default is: a box, or a slider."""
     _declare(Control("number", key, default, (low, high), optional))
     value, state = address.take(key), st.session_state
-    if value == "" and optional:
+    if value == "":
         state[key] = default
     elif value:
         try:

@@ -17,6 +17,7 @@ from core.ui.words.pages import PAGES, Page, go_to, opened
 
 _SHEET = Path(__file__).with_name("style.css")
 _DRAWER = "_drawer"
+WHEN_DRAWN = "_when_page_is_drawn"  # in the session: a function that draws what may come last
 _OTHER_THEME = "_other_theme"
 
 
@@ -43,6 +44,11 @@ def _note_other_theme() -> None:
 def shut_drawer() -> None:
     """Begin a page, with nothing drawn above its picture yet."""
     st.session_state.pop(_DRAWER, None)
+
+
+def page_is_drawn() -> None:
+    """Draw what waits until the page's picture is on the screen, once."""
+    st.session_state.pop(WHEN_DRAWN, lambda: None)()
 
 
 def drawer() -> DeltaGenerator:
@@ -103,6 +109,7 @@ def show_end(*mathematics: str, notes: Mapping[str, str] | None = None) -> None:
                 with st.popover(title, type="tertiary", width="content"):
                     st.markdown("\n\n".join(lines) if lines is mathematics else "\n".join(lines))
         _link_to_head()
+    page_is_drawn()
 
 
 def _meanings(notes: Mapping[str, str]) -> dict[str, str]:
@@ -123,15 +130,7 @@ def _meanings(notes: Mapping[str, str]) -> dict[str, str]:
 def _link_to_head() -> None:
     """Links to what other pages say about the head on screen."""
     declared, state = controls.declared(), st.session_state
-    several = state["heads"] if "heads" in declared else []
-    layer = state["layer"] if "layer" in declared else ""
-    head = (
-        state["head"]
-        if "head" in declared
-        else str(*several)
-        if len(several) == 1 and any(several)
-        else ""
-    )
+    layer, head = controls.place_on_screen()
     # A corpus goes through the encoder only.
     is_decoder = "attention" in declared and state["attention"] != "encoder"
     if is_decoder or not (layer.isdigit() and head.isdigit()):  # a mean is not a head

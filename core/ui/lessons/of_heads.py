@@ -1,0 +1,1 @@
+"""What lessons ask about heads in one space, masks, effects and images."""
