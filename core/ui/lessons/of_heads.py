@@ -22,8 +22,16 @@ from core.analysis.query_key.scaling import scale_head
 from core.analysis.strongest_link import strongest_links
 from core.model.trace import Array, Trace
 from core.ui import cache
-from core.ui.lessons.answers import Answer, Place, fields_of, find_word, measure, mistake
-from core.vocabulary import STAGES, Stage, head_name
+from core.ui.lessons.answers import (
+    Answer,
+    Place,
+    fields_of,
+    find_word,
+    measure,
+    mistake,
+    predicate,
+)
+from core.vocabulary import STAGES, Stage, head_name, labels_of
 
 if TYPE_CHECKING:
     from core.model import Effects, LoadedModel
@@ -119,6 +127,13 @@ def head_with(
 def rival(trace: Trace, answer: Answer) -> list[Any]:  # noqa: ARG001
     """The head that leads in another quantity."""
     return [answer.fields["rival"]]
+
+
+@predicate
+def repeats_a_word(trace: Trace) -> dict[str, str] | None:
+    """A word that comes twice; its second copy is the query."""
+    copies = [label for label in labels_of(trace.tokens) if label.endswith("₂")]
+    return {"query": copies[0]} if copies else None
 
 
 def _fields(trace: Trace, place: Place, names: Sequence[str]) -> dict[str, Any]:
