@@ -117,7 +117,7 @@ ODD = (
 OF_A_TEXT = [
     (page, {key: value for key, value in link.items() if key not in {"text", "pair"}})
     for page, link in visits("text")
-    if page != "atlas" and "source" not in link
+    if page not in NO_TEXT and "source" not in link
 ] + [
     ("vectors", {"show": "one layer", "draw": "queries"}),
     ("anomalies", {"anomaly": "moved", "latent": "1"}),
