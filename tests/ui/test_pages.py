@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from core.ui.lessons.record import lessons
 from core.ui.words.glossary import REFERENCES, TERMS
 from core.ui.words.pages import JOINED, PAGES, Page, find_page
 from tests.opening import ROOT
@@ -38,6 +39,7 @@ WHERE = re.compile(
 
 def test_every_page_has_terms_that_are_explained_and_sources_that_say_where_they_are() -> None:
     assert all(page.references and page.terms for page in PAGES)
-    assert {name for page in PAGES for name in page.references} == set(REFERENCES)
+    told = {name for each in (*PAGES, *lessons()) for name in each.references}
+    assert told == set(REFERENCES)
     assert all(WHERE.match(source.where) for source in REFERENCES.values())
     assert {term for page in PAGES for term in page.terms} <= set(TERMS)

@@ -5,18 +5,16 @@ import { Reporter } from "../shared/reports.js"
 
 /** @import { Page } from "../shared/reports.js" */
 /** @typedef {string[][]} Parts [text, class] */
-/** @typedef {{ask: Parts, text: string, done: boolean}} Own */
 /**
- * @typedef {object} Data
- * @property {string} lesson @property {string} title @property {number} step @property {number} count
- * @property {number[]} questions steps that have one @property {string} guesses the model and the text, hashed
- * @property {boolean} restart whether this is not the step's page or text @property {Parts} tell
- * @property {Parts} [ask] @property {Parts} [answer] @property {Parts} [hint] @property {Parts} [lacks] @property {Own} [own]
- * @property {"token" | "head" | "number" | "choice"} kind @property {string[]} right @property {Record<string, Parts>} wrong
- * @property {string[]} tokens @property {number} [query] @property {number[]} [row] the weights of its keys
+ * @typedef {object} Data what core.ui.lessons.saying.strip sends
+ * @property {string} lesson @property {string} title @property {number} step @property {number} count @property {number[]} questions
+ * @property {string} guesses the model and the text, hashed @property {boolean} restart whether the step's page is not on screen
+ * @property {Parts} tell @property {Parts} [ask] @property {Parts} [answer] @property {Parts} [hint] @property {Parts} [lacks]
+ * @property {{ask: Parts, text: string, done: boolean}} [own] @property {Record<string, Parts>} wrong @property {string[]} right
+ * @property {"token" | "head" | "number" | "choice"} kind @property {string[]} tokens @property {number} [query] @property {number[]} [row]
  * @property {number[]} layers @property {number} heads @property {string[]} choices @property {string} unit @property {number} tolerance
  */
-/** @typedef {{guesses: Record<string, string>, first: Record<string, boolean>, own: Record<string, string>, moved: string}} Store */
+/** @typedef {{guesses: Record<string, string>, first: Record<string, boolean>, own: string}} Notes of one lesson */
 /** @typedef {Page & {data: Uint8Array, parentElement: HTMLElement}} Component */
 /** @typedef {(guess: string) => void} OnGuess */
 /** @typedef {{node: HTMLElement, mark: (guess: string) => void}} Field `mark` shows a guess beside the answer */
@@ -24,11 +22,12 @@ import { Reporter } from "../shared/reports.js"
 const MEMORY = "headscope-lessons"
 const ANSWERED = "data-lesson-answered" // on the document: takes the veil off (core/ui/frame/style.css)
 const TYPED = "input, textarea, select, [contenteditable], [role=combobox]"
-const ARC = { room: 30, slope: 0.25 } // pixels above the words; height by distance
+const ARC = { room: 28, slope: 0.25 } // pixels above the words; height by distance
 const SVG = "http://www.w3.org/2000/svg"
 
 /** @type {WeakMap<HTMLElement, Strip>} */
 const drawn = new WeakMap()
+let moved = 0 // the step that was asked for here; on another page the strip is mounted anew
 
 /** @param {Component} component */
 export default function (component) {
@@ -48,6 +47,8 @@ class Strip extends Reporter {
   built = ""
   ending = new AbortController()
   memory = recall()
+  bar = setAttrs(el(null, "div", "bar"), { tabindex: -1 })
+  ask = setAttrs(el(null, "p", "ask"), { tabindex: -1 })
   hint = el(null, "p", "hint")
   verdict = setAttrs(el(null, "p", "verdict"), { role: "status" })
   own = el(null, "p", "own")
@@ -74,36 +75,25 @@ class Strip extends Reporter {
     this.go(this.data.step + by)
   }
 
-  get place() {
-    return `${this.data.lesson}/${this.data.step}`
+  /** @returns {Notes} */
+  get notes() {
+    return (this.memory[this.data.lesson] ??= { guesses: {}, first: {}, own: "" })
   }
 
-  /** @param {number} step from 1 */
+  /** Open a step, from 1. @param {number} step */
   go(step) {
-    const { data } = this
-    if (step < 1 || step > data.count) return
-    data.step = step // another key may follow before the page has answered
+    const { lesson, count } = this.data
+    if (step < 1 || step > count) return
+    this.data.step = moved = step // another key may follow before the page has answered
     document.documentElement.removeAttribute(ANSWERED)
-    this.memory.moved = this.place
-    this.tell(step)
+    this.sendReport("view", { lesson, step })
   }
 
   leave() {
-    const { guesses, first, own } = this.memory
-    for (const kept of [guesses, first, own])
-      for (const key of Object.keys(kept)) if (this.isOwn(key)) delete kept[key]
-    this.tell(0)
-  }
-
-  /** @param {string} key of a place or a guess */
-  isOwn(key) {
-    return key.startsWith(`${this.data.lesson}/`)
-  }
-
-  /** @param {number} step */
-  tell(step) {
+    const { lesson } = this.data
+    delete this.memory[lesson]
     keep(this.memory)
-    this.sendReport("view", { lesson: this.data.lesson, step })
+    this.sendReport("view", { lesson, step: 0 })
   }
 
   /** @param {Component} component */
@@ -117,9 +107,9 @@ class Strip extends Reporter {
   }
 
   build() {
-    const { data, hint } = this
-    const bar = setAttrs(el(null, "div", "bar"), { tabindex: -1 })
-    el(bar, "span", "where", `${data.title} · step ${data.step} of ${data.count}`)
+    const { data, bar, ask, hint } = this
+    const where = el(null, "span", "where", `${data.title} · step ${data.step} of ${data.count}`)
+    bar.replaceChildren(where)
     /** @param {string} name @param {() => void} onclick @param {boolean} [disabled] */
     const button = (name, onclick, disabled = false) =>
       Object.assign(el(bar, "button", "", name), { onclick, disabled })
@@ -128,46 +118,44 @@ class Strip extends Reporter {
     button("Back", () => this.go(data.step - 1), data.step === 1)
     button("Next", () => this.go(data.step + 1), data.step === data.count)
     button("Leave", () => this.leave())
-    const ask = setAttrs(el(null, "p", "ask"), { tabindex: -1 })
     const tell = el(null, "p", "tell")
     setParts(tell, data.tell)
     setParts(ask, data.lacks ?? data.ask ?? [])
     setParts(hint, data.hint ?? [])
     hint.hidden = true
-    this.field = data.ask ? makeField(data, (guess) => this.guess(guess)) : null
+    this.field = data.ask ? FIELDS[data.kind](data, (guess) => this.guess(guess)) : null
     this.verdict.replaceChildren()
     this.root.replaceChildren(bar, tell, ask, hint, ...(this.field ? [this.field.node] : []))
     this.root.append(this.verdict, this.own, this.end)
-    if (this.memory.moved !== this.place) return
-    this.memory.moved = ""
-    ;(ask.textContent ? ask : bar).focus({ preventScroll: true })
+    if (moved === data.step) (ask.textContent ? ask : bar).focus({ preventScroll: true })
+    moved = 0
   }
 
   /** @param {string} guess */
   guess(guess) {
-    const { data, place, memory } = this
-    memory.guesses[`${place}/${data.guesses}`] = guess
-    memory.first[place] ??= isRight(data, guess)
+    const { data, notes } = this
+    notes.guesses[`${data.step}/${data.guesses}`] = guess
+    notes.first[data.step] ??= isRight(data, guess)
     this.show()
-    keep(memory)
   }
 
   /** Show the guess, what is said about it, and what comes after. */
   show() {
-    const { data, place } = this
-    const guess = this.memory.guesses[`${place}/${data.guesses}`]
+    const { data, notes } = this
+    const guess = notes.guesses[`${data.step}/${data.guesses}`]
     const isDone = !data.ask || guess !== undefined
     document.documentElement.toggleAttribute(ANSWERED, isDone)
     if (this.field && guess !== undefined) {
       this.field.mark(guess)
       const right = isRight(data, guess)
-      const verdict = [right ? "Right. " : "Not quite. ", right ? "yes" : "no"]
-      const why = data.wrong[guess]
-      const parts = [verdict, ...(right || !why ? [] : [...why, [" ", ""]]), ...(data.answer ?? [])]
-      setParts(this.verdict, parts)
+      const why = right ? [] : [...(data.wrong[guess] ?? []), [" ", ""]]
+      const first = [right ? "Right. " : "Not quite. ", "strong"]
+      setParts(this.verdict, [first, ...why, ...(data.answer ?? [])])
     }
     this.showOwn(isDone)
-    this.showEnd(isDone && data.step === data.count)
+    this.end.replaceChildren()
+    if (isDone && data.step === data.count) this.showEnd()
+    keep(this.memory)
   }
 
   /** Ask for a sentence of one's own, and say whether the one on the screen will do. @param {boolean} isDone */
@@ -175,23 +163,20 @@ class Strip extends Reporter {
     const { own } = this.data
     this.own.hidden = !own || !(isDone || own.text)
     if (!own) return
-    const isFound = own.done && own.text
-    if (isFound) this.memory.own[this.place] = own.text
-    if (isFound) setParts(this.own, [["Your own sentence has what this step is about.", ""]])
+    const isFound = own.text !== "" && own.done
+    if (isFound) this.notes.own = own.text
+    if (isFound) setParts(this.own, [["Your sentence has what this step is about.", ""]])
     else setParts(this.own, own.text ? [["Not yet. ", "strong"], ...own.ask] : own.ask)
   }
 
-  /** @param {boolean} isOver */
-  showEnd(isOver) {
-    this.end.replaceChildren()
-    if (!isOver) return
-    const { lesson, title, questions } = this.data
-    const { first, own } = this.memory
-    const right = questions.filter((step) => first[`${lesson}/${step}`]).length
-    const typed = Object.keys(own).filter((key) => this.isOwn(key))
-    const sentences = typed.map((key) => ` Own sentence: ${own[key]}`)
+  /** The line to hand in. */
+  showEnd() {
+    const { title, questions } = this.data
+    const { first, own } = this.notes
+    const right = questions.filter((step) => first[step]).length
     const line = setAttrs(el(this.end, "input"), { readonly: "", "aria-label": "To hand in" })
-    line.value = `${title}: ${right} of ${questions.length} right at first try.${sentences.join("")}`
+    line.value = `${title}: ${right} of ${questions.length} right at first try.`
+    if (own) line.value += ` Own sentence: ${own}`
     el(this.end, "button", "", "Copy").onclick = () => {
       line.select()
       document.execCommand("copy") // the newer way works only over https
@@ -205,115 +190,80 @@ function isRight({ kind, right, tolerance }, guess) {
   return Math.abs(Number(guess) - Number(right[0])) <= tolerance + 1e-9
 }
 
-/** What this window's session remembers. @returns {Store} */
+/** What this window's session remembers, by lesson. @returns {Record<string, Notes>} */
 function recall() {
-  const empty = { guesses: {}, first: {}, own: {}, moved: "" }
   try {
-    return { ...empty, ...JSON.parse(sessionStorage.getItem(MEMORY) ?? "{}") }
+    return JSON.parse(sessionStorage.getItem(MEMORY) ?? "{}")
   } catch {
-    return empty
+    return {}
   }
 }
 
-/** @param {Store} store */
-function keep(store) {
+/** @param {Record<string, Notes>} memory */
+function keep(memory) {
   try {
-    sessionStorage.setItem(MEMORY, JSON.stringify(store))
+    sessionStorage.setItem(MEMORY, JSON.stringify(memory))
   } catch {
-    // where it may not, the guess is forgotten with the page
+    // where it may not, guesses are forgotten with the page
   }
 }
 
-/** What a guess is made with. @param {Data} data @param {OnGuess} onGuess @returns {Field} */
-function makeField(data, onGuess) {
-  const make = { token: makeWords, head: makeHeads, number: makeNumber, choice: makeChoices }
-  return make[data.kind](data, onGuess)
-}
-
-/** Buttons, each with its guess. @param {HTMLElement} parent @param {string[][]} labels [guess, label] @param {OnGuess} onGuess */
+/** A button for each guess. @param {HTMLElement} parent @param {string[][]} labels [guess, label] @param {OnGuess} onGuess */
 function makeButtons(parent, labels, onGuess) {
   return labels.map(([guess, label]) => {
     const button = el(parent, "button", "guess", label)
-    button.dataset.guess = guess
     button.onclick = () => onGuess(guess)
+    button.value = guess
     return button
   })
 }
 
-/** @param {HTMLElement[]} buttons @param {string[]} right @param {string} guess */
+/** @param {HTMLButtonElement[]} buttons @param {string[]} right @param {string} guess */
 function markButtons(buttons, right, guess) {
   for (const button of buttons) {
-    const own = button.dataset.guess ?? ""
-    button.classList.toggle("right", right.includes(own))
-    button.setAttribute("aria-pressed", String(own === guess))
+    button.classList.toggle("right", right.includes(button.value))
+    button.setAttribute("aria-pressed", String(button.value === guess))
   }
 }
 
 /** The sentence, a button a word; arcs lead from the query to the guess and to the answer. @param {Data} data @param {OnGuess} onGuess @returns {Field} */
 function makeWords({ tokens, right, query, row }, onGuess) {
   const node = setAttrs(el(null, "div", "words"), { role: "group", "aria-label": "Words" })
-  const svg = document.createElementNS(SVG, "svg")
   const buttons = makeButtons(node, Object.entries(tokens), onGuess)
-  if (row && query !== undefined) buttons[query].classList.add("query")
-  node.append(setAttrs(svg, { "aria-hidden": true }))
-  let shown = ""
+  const from = query === undefined ? undefined : buttons[query]
+  from?.classList.add("query")
+  const svg = setAttrs(document.createElementNS(SVG, "svg"), { "aria-hidden": true })
+  node.append(svg)
+  /** @type {HTMLButtonElement[]} */
+  let shown = []
   const draw = () => {
     svg.replaceChildren()
-    if (!row || query === undefined || !shown) return
-    for (const key of new Set([...right, shown])) {
+    for (const to of shown) {
+      if (!from) return
       const path = document.createElementNS(SVG, "path")
-      svg.append(setAttrs(path, { d: arc(buttons[query], buttons[Number(key)]) }))
-      path.classList.toggle("is-guess", !right.includes(key))
+      path.classList.toggle("is-guess", !right.includes(to.value))
+      svg.append(setAttrs(path, { d: arcBetween(from, to) }))
     }
   }
   new ResizeObserver(draw).observe(node)
   return {
     node,
     mark(guess) {
-      shown = guess
       markButtons(buttons, right, guess)
-      for (const [key, button] of buttons.entries()) {
-        const isShown = row && (String(key) === guess || right.includes(String(key)))
-        button.dataset.share = isShown ? row[key].toFixed(2) : ""
-      }
+      shown = buttons.filter(({ value }) => value === guess || right.includes(value))
+      for (const [key, button] of buttons.entries())
+        button.dataset.share = row && shown.includes(button) ? row[key].toFixed(2) : ""
       draw()
     },
   }
 }
 
 /** A path from the top of one word to that of another. @param {HTMLElement} from @param {HTMLElement} to */
-function arc(from, to) {
+function arcBetween(from, to) {
   const [start, end] = [from, to].map((node) => node.offsetLeft + node.offsetWidth / 2)
   const height = Math.min(ARC.room, 8 + ARC.slope * Math.abs(end - start))
-  const [y, yEnd] = [from.offsetTop, to.offsetTop]
-  const side = from === to ? 12 : 0 // a loop
-  return `M${start - side} ${y} C${start - side} ${y - height} ${end + side} ${yEnd - height} ${end + side} ${yEnd}`
-}
-
-/** Layers down, heads across; arrow keys move between them. @param {Data} data @param {OnGuess} onGuess @returns {Field} */
-function makeHeads({ layers, heads, right }, onGuess) {
-  const node = setAttrs(el(null, "div", "heads"), { role: "group", "aria-label": "Heads" })
-  const buttons = layers.flatMap((layer, index) => {
-    const row = el(node, "div", "row")
-    el(row, "span", "layer", `L${layer}`)
-    const labels = Array.from({ length: heads }, (_, head) => [`${index},${head}`, `${head + 1}`])
-    const made = makeButtons(row, labels, onGuess)
-    for (const [head, button] of made.entries())
-      setAttrs(button, { "aria-label": `L${layer} H${head + 1}`, tabindex: -1 })
-    return made
-  })
-  buttons[0].tabIndex = 0
-  node.onkeydown = (event) => {
-    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -heads, ArrowDown: heads }[event.key]
-    const now = buttons.findIndex((button) => button === event.target)
-    const next = by ? buttons[now + by] : undefined
-    if (!next) return
-    event.preventDefault()
-    buttons[now].tabIndex = -1
-    next.tabIndex = 0
-    next.focus()
-  }
-  return { node, mark: (guess) => markButtons(buttons, right, guess) }
+  const [top, down] = [from.offsetTop, to.offsetTop]
+  return `M${start} ${top} C${start} ${top - height} ${end} ${down - height} ${end} ${down}`
 }
 
 /** @param {Data} data @param {OnGuess} onGuess @returns {Field} */
@@ -323,16 +273,28 @@ function makeChoices({ choices, right }, onGuess) {
   return { node, mark: (guess) => markButtons(buttons, right, guess) }
 }
 
-/** @param {Data} data @param {OnGuess} onGuess @returns {Field} */
-function makeNumber({ unit }, onGuess) {
-  const node = el(null, "form", "number")
-  const input = setAttrs(el(node, "input"), { inputmode: "decimal", "aria-label": "Your guess" })
+/** A field for a number, or for a head as people write it. @param {Data} data @param {OnGuess} onGuess @returns {Field} */
+function makeTyped({ kind, unit, layers, heads }, onGuess) {
+  const node = el(null, "form", "typed")
+  const label = kind === "head" ? "A head, such as L4 H2" : "A number"
+  const input = setAttrs(el(node, "input"), { "aria-label": label, placeholder: label })
   el(node, "span", "", unit)
   setAttrs(el(node, "button", "", "Guess"), { type: "submit" })
   node.onsubmit = (event) => {
     event.preventDefault()
-    const guess = Number(input.value.trim().replace(",", ".").replace("\u2212", "-"))
-    if (input.value.trim() && Number.isFinite(guess)) onGuess(String(guess))
+    const number = Number.parseFloat(input.value.replace(",", ".").replace("\u2212", "-"))
+    const [first, head] = (input.value.match(/\d+/g) ?? []).map(Number)
+    const layer = layers?.indexOf(first)
+    if (kind === "number" && !Number.isNaN(number)) onGuess(String(number))
+    else if (layer >= 0 && head >= 1 && head <= heads) onGuess(`${layer},${head - 1}`)
   }
-  return { node, mark: (guess) => (input.value = guess) }
+  /** @param {string} guess */
+  function mark(guess) {
+    const [layer, head] = guess.split(",").map(Number)
+    input.value = kind === "head" ? `L${layers[layer]} H${head + 1}` : guess
+  }
+  return { node, mark }
 }
+
+/** What a guess is made with. */
+const FIELDS = { token: makeWords, head: makeTyped, number: makeTyped, choice: makeChoices }

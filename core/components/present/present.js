@@ -6,7 +6,7 @@ import { Search, limits } from "./fit.js"
 const MARK = "data-present"
 const PATIENCE = { view: 60, server: 300 } // milliseconds without a change until views are redrawn, until the server draws charts
 const PICTURES = ["PlotlyChart", "BidiComponentRegular", "BidiComponentIsolated", "DataFrame"]
-  .map((kind) => `[data-testid=stMain] [data-testid=st${kind}]:not(.st-key-lesson *, .st-key-lesson_veiled *)`)
+  .map((kind) => `[data-testid=stMain] [data-testid=st${kind}]:not([class*=st-key-lesson] *)`)
   .join()
 const CONTROL = 90 // pixels: anything lower is not a picture
 const ROW = "[data-testid=stHorizontalBlock]"

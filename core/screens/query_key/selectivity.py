@@ -9,21 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from core.analysis.images.patch_scores import patches_of
-from core.analysis.images.selectivity import (
-    FEATURES,
-    LEVEL,
-    MIN_CORRELATION,
-    follower_counts,
-    selectivity,
-    selectivity_table,
-)
+from core.analysis.images.selectivity import FEATURES, LEVEL, MIN_CORRELATION, follower_counts
 from core.analysis.layers import place_layers
 from core.figures.heads import class_map
 from core.figures.palette import Palette
 from core.figures.patterns import feature_looks
-from core.model import trace_patches, untrained_twin
-from core.model.memory import return_freed_memory
 from core.screens.query_key.controls import ALL_THREE
 from core.ui import cache
 from core.ui.cache import TraceKey
@@ -31,7 +21,6 @@ from core.ui.downloads import contents
 from core.ui.heads import HeadTable, show_gaps, show_head_table, show_heads, show_overview
 from core.ui.place import choose_head
 from core.ui.presets import Preset
-from core.ui.serve.long_work import room_for_twin
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
 
@@ -79,13 +68,7 @@ class Follows(HeadTable):
     " and every head of the untrained twin …",
 )
 def _table_of(key: TraceKey) -> pd.DataFrame:
-    trace = cache.trace(*key)
-    try:  # the twin is as large as the model; only a few numbers per head are kept
-        with room_for_twin:
-            twin_trace = trace_patches(untrained_twin(cache.model_of(trace)), patches_of(trace))
-    finally:
-        return_freed_memory()
-    return selectivity_table(selectivity(trace), selectivity(twin_trace))
+    return cache.followed(cache.trace(*key))
 
 
 def table_for(key: TraceKey) -> pd.DataFrame:

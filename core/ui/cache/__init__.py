@@ -6,7 +6,7 @@ Caches of a single page are in its ``core/screens/<page>``.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -17,10 +17,12 @@ from core.model.memory import return_freed_memory
 from core.model.opening.catalog import bundled_problem, find_entry
 from core.model.trace import Array, AttentionType, Trace
 from core.ui.serve import access, deployment
-from core.ui.serve.long_work import FirstLoad
+from core.ui.serve.long_work import FirstLoad, room_for_twin
 from core.vocabulary import Modality
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from core.model import LoadedModel
     from core.model.opening.load import Phase
     from core.model.text.languages import Languages
@@ -57,6 +59,7 @@ MAX_MODELS = 2  # the one on screen and the one before: 90 MB, BERT base 440 MB
 MAX_IMAGES = 6  # 3 MB at 145 tokens, 50 MB at 1,369 patches in 12 layers x 6 heads
 MAX_TRACES = 8  # 20 MB at 512 tokens, 0.5 MB for a sentence
 MAX_NORMS = 8  # 150 kB at 512 tokens
+MAX_FOLLOWED = 4  # traces of images, with a dozen numbers per head
 
 # For the models that pages open with, by name and modality.
 first_loads: dict[tuple[str, Modality], FirstLoad[LoadedModel]] = {
@@ -193,6 +196,21 @@ def transformed_norms(key: TraceKey) -> Array | None:
     from core.model.weights import output_projection
 
     return output_projection.transformed_norms(model(key.model, key.modality), trace(*key))
+
+
+@lru_cache(maxsize=MAX_FOLLOWED)
+def followed(trace: Trace) -> pd.DataFrame:
+    """What each head follows in an image, and each of the model's untrained twin; read-only."""
+    from core.analysis.images.patch_scores import patches_of
+    from core.analysis.images.selectivity import selectivity, selectivity_table
+    from core.model import trace_patches, untrained_twin
+
+    try:  # the twin is as large as the model; only a few numbers per head are kept
+        with room_for_twin:
+            twin_trace = trace_patches(untrained_twin(model_of(trace)), patches_of(trace))
+    finally:
+        return_freed_memory()
+    return selectivity_table(selectivity(trace), selectivity(twin_trace))
 
 
 def remembered(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from core.model.trace import Array, Trace
-from core.vocabulary import head_name
+from core.vocabulary import head_name, labels_of
 
 Guess = int | float | tuple[int, int]
 
@@ -76,9 +76,12 @@ place_of, predicate = _registering(PLACES), _registering(PREDICATES)
 
 
 def find_word(trace: Trace, word: str) -> int:
-    """The position of the first token that is this word, in any case. Raises NotInTextError."""
-    for token in trace.tokens:
-        if token.display.casefold() == word.casefold():
+    """The position of the first token that is this word, in any case, or has this label ("it₂").
+
+    Raises NotInTextError.
+    """
+    for token, label in zip(trace.tokens, labels_of(trace.tokens), strict=True):
+        if word.casefold() in {token.display.casefold(), label.casefold()}:
             return token.position
     raise NotInTextError(word)
 
