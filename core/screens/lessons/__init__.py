@@ -28,10 +28,8 @@ def show_cards() -> None:
 
 
 def _draw_card(lesson: Lesson) -> None:
-    st.markdown(f"**{lesson.order} · {lesson.title}**")
+    st.markdown(f"**{lesson.order} · {lesson.title}** :gray[{lesson.minutes} min]")
     st.markdown(lesson.words("can"))
-    minutes = _words("minutes", minutes=lesson.minutes, steps=len(lesson.steps))
-    st.caption(minutes)
     with st.container(horizontal=True):
         st.button(
             "Begin",
