@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-
 from core.ui.lessons.answers import Place, find_word
 from core.ui.lessons.of_heads import (
     freedom,
@@ -77,8 +75,3 @@ def test_the_second_copy_of_a_word_is_found_by_its_label() -> None:
     assert repeats_a_word(trace) == {"query": "old₂"}
     assert (find_word(trace, "Old"), find_word(trace, "old₂")) == (1, 3)
     assert repeats_a_word(random_trace(0)) is None
-
-
-def test_what_no_head_has_is_said_by_its_name() -> None:
-    with pytest.raises(KeyError, match="beauty"):
-        value(random_trace(0), HERE, of="beauty")

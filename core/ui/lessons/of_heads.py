@@ -209,9 +209,8 @@ def _edge(trace: Trace, head: Head) -> float:
 
 
 def _near(stage: Stage, trace: Trace, head: Head) -> float:
-    """The share of queries whose nearest key is the one attended to most, at a stage."""
-    near: float = getattr(scale_head(trace, *head).faithfulness, stage).top1
-    return near
+    """For how many percent of the queries the nearest key is the one attended to most."""
+    return 100 * float(getattr(scale_head(trace, *head).faithfulness, stage).top1)
 
 
 def _searched(field: str, limit: float, trace: Trace, head: Head) -> float:
