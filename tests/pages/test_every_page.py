@@ -44,7 +44,8 @@ NAMED = {
     "vectors": "**`it` and `book` attend most alike in layer 6**: cosine 0.73 in full space",
     "images": "**In ",
 }
-OF_TEXTS = [page.name for page in TEXT_PAGES if page.name != "atlas"]  # it is of a corpus
+NO_TEXT = {"atlas", "lessons"}  # the one is of a corpus, the other of none
+OF_TEXTS = [page.name for page in TEXT_PAGES if page.name not in NO_TEXT]
 QUOTED = re.compile(r"\b([A-Z][a-z]+)(?: et al\.| and [A-Z][a-z]+)?,? \(?((?:19|20)\d\d)\)?")
 
 
@@ -116,7 +117,7 @@ ODD = (
 OF_A_TEXT = [
     (page, {key: value for key, value in link.items() if key not in {"text", "pair"}})
     for page, link in visits("text")
-    if page != "atlas" and "source" not in link
+    if page not in NO_TEXT and "source" not in link
 ] + [
     ("vectors", {"show": "one layer", "draw": "queries"}),
     ("anomalies", {"anomaly": "moved", "latent": "1"}),
@@ -186,7 +187,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[presets.Preset]:
         (page.name, shown)
         for page in PAGES
         for shown in page.modalities
-        if page.name != "home"
+        if page.name not in {"home", "lessons"}
         and (page.name, shown) not in {("atlas", "image"), ("effect", "image")}
     ],
 )

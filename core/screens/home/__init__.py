@@ -30,6 +30,7 @@ ALL_LAYERS_BYTES = 2_000_000
 _MAX_LAYERS, _MAX_LINKS = 12, 32
 # What one does on each page.
 _DOORS = {
+    "lessons": "Start with a lesson",
     "head_view": "Read one head",
     "heatmap": "Read the numbers",
     "vectors": "See tokens as arrows",

@@ -7,9 +7,10 @@ from functools import partial
 import streamlit as st
 
 from core.screens.lessons.sheet import sheet_of
+from core.ui.address.share import link_to
 from core.ui.downloads import Contents, offer_file
 from core.ui.lessons.record import Lesson, lessons
-from core.ui.lessons.running import begin
+from core.ui.lessons.running import open_step
 from core.ui.words.prose import Prose
 
 _words = Prose(__file__)
@@ -27,21 +28,19 @@ def show_cards() -> None:
 
 
 def _draw_card(lesson: Lesson) -> None:
-    st.markdown(f"**{lesson.order} · {lesson.title}**")
-    st.markdown(lesson.words("can"), width="stretch", height="stretch")
-    minutes = _words("minutes", minutes=lesson.minutes, steps=len(lesson.steps))
-    st.caption(minutes)
+    st.markdown(f"**{lesson.order} · {lesson.title}** :gray[{lesson.minutes} min]")
+    st.markdown(lesson.words("can"))
     with st.container(horizontal=True):
         st.button(
             "Begin",
             key=f"begin_{lesson.name}",
             type="primary",
-            on_click=begin,
-            args=(lesson.name,),
+            on_click=open_step,
+            args=(lesson.name, 1),
         )
         offer_file(
             "Sheet for the teacher",
-            partial(sheet_of, lesson.name),
+            partial(sheet_of, lesson.name, link_to("lessons", {}).rstrip("?")),
             Contents(f"lesson-{lesson.order}-{lesson.name}", {}),
             ".html",
             help=_words("sheet"),

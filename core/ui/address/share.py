@@ -97,8 +97,13 @@ def _show_link(link: str) -> None:
     if len(link.encode()) > _QR_BYTES:
         st.caption("The link is too long for a QR code.")
         return
-    # Black on white in either theme, with the margin that scanners need.
-    st.image(_code_of(link).svg_inline(scale=4, **_LOOK), width=_QR_PIXELS)
+    st.image(svg_code(link), width=_QR_PIXELS)
+
+
+def svg_code(link: str) -> str:
+    """The QR code of a link as SVG, black on white with the margin that scanners need."""
+    code: str = _code_of(link).svg_inline(scale=4, **_LOOK)
+    return code
 
 
 def _code_of(link: str) -> segno.QRCode:

@@ -45,7 +45,9 @@ def begin(page: StreamlitPage) -> None:
     )
     if not name:
         return
+    wanted = address.asks_for("step")
     number = controls.number("step", 1, len(read_lesson(name).steps), 1)
+    is_link &= wanted in {"", str(number)}  # else a notice stays on this page
     if is_link and (page.url_path == _PAGE or not address.asks_for("model")):
         open_step(name, number)
     state.update({WHEN_TRACED: _take_trace, WHEN_DRAWN: _draw})

@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 import traceback
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -33,6 +34,7 @@ def table() -> list[Bench]:
     from tests.tools.bench import classroom, models, pages
 
     phones, large = classroom.lesson, pages.large_atlas
+    pupils = partial(classroom.lesson, "lessons")
     rows: list[Bench] = [
         ("forward: traced / plain, 16 tokens", lambda: models.capture(16, 200), "x", 1.1),
         ("forward: traced / plain, 512 tokens", lambda: models.capture(512, 40), "x", 1.1),
@@ -48,6 +50,7 @@ def table() -> list[Bench]:
         ("atlas: memory of the server for it", lambda: large()["memory"], "MB", 500.0),
         ("class: first picture", lambda: phones().pictures, "s", 3.0),
         ("class: 95th percentile", lambda: [np.quantile(phones().pictures, 0.95)], "s", 5.0),
+        ("class: first picture of a lesson", lambda: pupils().pictures, "s", 3.0),
         ("class: growth of memory", lambda: [classroom.coming_and_going().growth], "x", 1.05),
     ]
 
@@ -60,6 +63,7 @@ def table() -> list[Bench]:
         ]
 
     rows += of_class(f"{classroom.PHONES} phones", phones)
+    rows += of_class(f"{classroom.PHONES} in a lesson", pupils)
     rows += of_class(f"{classroom.CROWD} without a pause", classroom.crowd)
     rows += of_class(f"{classroom.VISITS} visits", classroom.coming_and_going)
     return rows

@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 PHONES = few(40, 2)
 ARRIVAL_S, PAUSE_S, LESSON_S = few((5.0, 5.0, 60.0), (0.5, 0.5, 2.0))
 LINK = "heatmap"  # of the phones, with the text that every page begins with
+# What a phone's link asks for by its page, and the key of the first picture.
+BEGINS = {
+    LINK: ({}, "heatmap_table"),
+    "lessons": ({"lesson": "heads", "step": "1"}, "lesson_strip"),
+}
 CROWD = few(40, len(TEXT_PAGES))  # the least visits every page, too
 VISITS, FIRST_LOOK, TOGETHER = few((300, 50, 5), (4, 2, 2))
 _SHOWN, _SHOWN_WIDTH = 5, 4000  # errors of a kind that are printed, and characters of each
@@ -78,13 +83,13 @@ class Plan:
 
 
 @cache
-def lesson() -> Tally:
+def lesson(page: str = LINK) -> Tally:
     """A class of phones that open one link, each with its own haste; the same one every time."""
     chance, changes, text = np.random.default_rng(0), round(LESSON_S / PAUSE_S), EXAMPLES[0][0]
     pauses = chance.exponential(PAUSE_S, size=(PHONES, changes)).tolist()
     arrivals = chance.uniform(0, ARRIVAL_S, PHONES)
     people = zip(WORDS, pauses, arrivals, strict=False)
-    return _meet([[Plan(LINK, word, own, text, arrives) for word, own, arrives in people]])
+    return _meet([[Plan(page, word, own, text, arrives) for word, own, arrives in people]])
 
 
 @cache
@@ -145,9 +150,10 @@ async def visit(url: str, plan: Plan, tally: Tally) -> None:
     try:
         async with Visitor(url, on_message=look) as visitor:
             text = text_of(word) if plan.text is None else plan.text
-            first = await visitor.open(page, text=text)
+            link, picture = BEGINS.get(page, ({}, ""))
+            first = await visitor.open(page, text=text, **link)
             put_down(text)
-            tally.pictures += [at for key, at in first.arrived.items() if key == f"{LINK}_table"]
+            tally.pictures += [at for key, at in first.arrived.items() if key == picture]
             for turn, pause in enumerate(plan.pauses):
                 await asyncio.sleep(pause)
                 key, value = _change(visitor, page, word, turn)

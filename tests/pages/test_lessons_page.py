@@ -1,0 +1,52 @@
+"""The page of all lessons: its cards, the beginning of each, and the sheets for the teacher."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.screens.lessons.sheet import sheet_of
+from core.ui.lessons.record import lessons
+from tests.opening import open_app
+from tests.pages.conftest import alerts, said
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NAMES = [lesson.name for lesson in lessons()]
+
+
+def test_a_card_says_what_a_lesson_is_and_begins_it(files: dict[str, Callable[[], str]]) -> None:
+    app = open_app("lessons")
+    words = said(app)
+    for number, lesson in enumerate(lessons(), start=1):
+        assert f"**{number} · {lesson.title}** :gray[{lesson.minutes} min]" in words
+        assert f"lesson-{number}-{lesson.name}.html" in files
+    last = lessons()[-1]
+    app.button(key=f"begin_{last.name}").click().run()
+    assert alerts(app) == ""
+    assert app.session_state["_opened_page"] == last.steps[0].page
+    assert (app.query_params["lesson"], app.query_params["step"]) == (last.name, "1")
+
+
+def test_the_menu_leads_back_to_all_lessons_and_ends_the_one_that_runs() -> None:
+    app = open_app("lessons", lesson=NAMES[0], step="2")
+    assert app.query_params["step"] == "2"
+    app.switch_page("pages/lessons.py").run()
+    assert "lesson" not in app.query_params
+    assert f"**1 · {lessons()[0].title}**" in said(app)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sheet_has_an_answer_for_each_question_and_a_code_for_each_step(name: str) -> None:
+    lesson = next(each for each in lessons() if each.name == name)
+    page = sheet_of(name, "http://teacher:8501/lessons")
+    links = re.findall(r"http://teacher:8501/lessons\?lesson=(\w+)&amp;step=(\d+)", page)
+    assert links == [(name, str(1 + place)) for place in range(len(lesson.steps))]
+    assert page.count("<svg") == len(lesson.steps)
+    asked = [step for step in lesson.steps if step.ask]
+    assert page.count("<b>Question:</b>") == page.count("<b>Answer:</b>") == len(asked)
+    assert page.count("<li>") > len(lesson.references) + 1
