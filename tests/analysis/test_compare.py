@@ -15,7 +15,7 @@ from scipy.spatial.distance import jensenshannon
 
 from core.analysis.arrays import Floats
 from core.analysis.compare import noise_floor
-from core.analysis.compare.alignment import Alignment, align, units
+from core.analysis.compare.alignment import Alignment, align
 from core.analysis.compare.difference import (
     aligned_rows,
     between_heads,
@@ -27,7 +27,6 @@ from core.analysis.compare.difference import (
 from core.analysis.compare.noise_floor import ENOUGH, PARAPHRASES, floor, model_floor, paraphrases
 from core.corpus.sample import sample_sentences
 from core.model import LoadedModel, Trace, trace_corpus, trace_text, untrained_twin
-from tests.analysis.pictures import image_trace, picture
 from tests.analysis.traces import random_trace, random_weights, spelled, trace_with_attention
 from tests.model.bundled import loaded
 
@@ -54,13 +53,7 @@ def aligned(a: str, b: str, *corrections: tuple[int, int]) -> Alignment:
         ("no no yes", "no yes", "no yes", "no", ""),
         ("he ate , he slept", "he slept", "he slept", "ate , he", ""),
         ("cap ##y ##bara ran", "it ran", "capybara/it ran", "", ""),
-        (
-            "[CLS] a b [SEP] c [SEP]",
-            "[CLS] a d [SEP] c [SEP]",
-            "[CLS] a b/d [SEP] c [SEP]₂",
-            "",
-            "",
-        ),
+        ("[CLS] a [SEP] c [SEP]", "[CLS] d [SEP] c [SEP]", "[CLS] a/d [SEP] c [SEP]₂", "", ""),
         ("[CLS] a [SEP] b [SEP]", "[CLS] a [SEP]", "[CLS] a [SEP]", "[SEP] b", ""),
         ("hello there", "good old morning", "", "hello there", "good old morning"),
     ],
@@ -82,21 +75,20 @@ def test_a_correction_wins_and_each_unit_keeps_at_most_one_partner() -> None:
     assert aligned(a, b, (2, 4), (3, 4), (9, 0), (0, -1)).pairs == ((0, 0), (1, 1), (3, 4), (4, 2))
 
 
-TEXTS = (
-    "I don't like 😀👩\u200d🚀 cafés  much, don't I?",
-    "שלום עולם, capybara!",
-    "مرحبا بك 日本語 naïve re-entry",
-    "well-known a-b a b it's",
-)
-
-
 def characters(trace: Trace, groups: Iterable[Iterable[int]], text: str) -> list[str]:
-    """What each group of tokens covers of the text; special tokens cover nothing."""
     spans = [sorted({trace.tokens[i].span for i in group}) for group in groups]
     return ["".join(text[start:end] for start, end in own) for own in spans]
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I don't like 😀👩\u200d🚀 cafés  much, don't I?",
+        "שלום עולם, capybara!",
+        "مرحبا بك 日本語 naïve re-entry",
+        "well-known a-b a b it's",
+    ],
+)
 def test_two_tokenizers_meet_at_the_same_characters_both_ways(text: str) -> None:
     a, b = (trace_text(loaded(name), text) for name in ("bundled/minilm", "bundled/gpt2-novels"))
     there = align(a, b)
@@ -108,12 +100,6 @@ def test_two_tokenizers_meet_at_the_same_characters_both_ways(text: str) -> None
         positions = [i for unit in align(trace, trace).a for i in unit.positions]
         assert sorted(positions) == list(range(len(trace.tokens)))
         assert align(trace, trace).only_a == ()
-
-
-def test_patches_are_paired_by_their_place() -> None:
-    vectors = np.ones((1, 1, 5, 2), np.float32)
-    image = image_trace(picture(np.zeros((2, 2, 3))), vectors, vectors)
-    assert align(image, image).pairs == tuple((i, i) for i in range(5))
 
 
 def test_rows_are_means_over_pieces_and_columns_sums_with_the_rest_last() -> None:
@@ -131,12 +117,7 @@ def test_a_distance_is_scipys_mean_over_the_matched_rows() -> None:
     a, b = (trace_with_attention(random_weights(seed, 2, 3, 5)) for seed in (1, 2))
     alignment = align(a, b)
     of_a, of_b = (trace.attention().reshape(6, 5, 5).astype(np.float64) for trace in (a, b))
-    expected = np.array(
-        [
-            [np.mean([jensenshannon(x[i], y[i], base=2) for i in range(5)]) for y in of_b]
-            for x in of_a
-        ]
-    )
+    expected = np.array([[jensenshannon(x, y, base=2, axis=1).mean() for y in of_b] for x in of_a])
     np.testing.assert_allclose(between_heads(a, b, alignment), expected, atol=1e-4)
     same = head_distances(a, b, alignment)
     np.testing.assert_allclose(same.ravel(), expected.diagonal(), atol=1e-6)
@@ -186,9 +167,8 @@ def test_a_model_with_permuted_heads_is_matched_back() -> None:
 
 
 def test_heads_without_a_partner_are_said_and_the_sum_of_distances_is_least() -> None:
-    distances = np.random.default_rng(0).normal(
-        [[0.2, 0.5], [0.1, 0.3], [0.9, 0.8]], 0.01, (8, 3, 2)
-    )
+    means = [[0.2, 0.5], [0.1, 0.3], [0.9, 0.8]]
+    distances = np.random.default_rng(0).normal(means, 0.01, (8, 3, 2))
     matching = match_heads(distances)
     assert matching.partner.tolist() == [0, 1, -1]  # 0.2 + 0.3 < 0.1 + 0.5
     assert np.isnan([matching.distance[2], matching.low[2], matching.high[2]]).all()
@@ -206,8 +186,8 @@ def test_paraphrases_keep_order_capitals_and_articles_and_change_more_words_last
     words = [zip(each.split(), text.split(), strict=True) for each in found]
     changed = [sum(a != b for a, b in pairs) for pairs in words]
     assert changed == sorted(changed)
-    assert len(set(found)) == len(found) == PARAPHRASES
-    assert paraphrases(BIG, 30) == paraphrases(BIG, 30)
+    assert len(set(found)) == len(found) == 2 * 3 * 3 - 1
+    assert len(set(paraphrases(BIG, 12))) == 12
     assert paraphrases("Zyx 42!") == ()
 
 
