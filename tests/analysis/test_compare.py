@@ -70,8 +70,8 @@ def test_words_are_paired_by_their_order_and_the_rest_is_said(
 
 def test_a_correction_wins_and_each_unit_keeps_at_most_one_partner() -> None:
     a, b = "it saw cat and dog", "it saw dog and cat"
-    assert aligned(a, b, (2, 4)).pairs == ((0, 0), (1, 1), (2, 4), (3, 3))
-    assert aligned(a, b, (2, 4), (4, 2)).pairs == ((0, 0), (1, 1), (2, 4), (3, 3), (4, 2))
+    assert aligned(a, b).pairs == ((0, 0), (1, 1), (4, 2))
+    assert aligned(a, b, (2, 2)).pairs == ((0, 0), (1, 1), (2, 2))
     assert aligned(a, b, (2, 4), (3, 4), (9, 0), (0, -1)).pairs == ((0, 0), (1, 1), (3, 4), (4, 2))
 
 
@@ -142,8 +142,7 @@ def test_the_largest_turn_names_the_row_the_loss_and_the_gain() -> None:
 
 def test_identical_sides_differ_by_exactly_0() -> None:
     a, b = (trace_text(loaded("bundled/minilm"), BIG) for _ in range(2))
-    alignment = align(a, b)
-    distances = head_distances(a, b, alignment)
+    distances = head_distances(a, b, alignment := align(a, b))
     assert (distances == 0).all()
     assert not floor(floor_distances(BIG)).over(distances).any()
     assert largest_turn(difference(a, b, alignment, (3, 1), (3, 1))) is None
@@ -172,14 +171,13 @@ def test_heads_without_a_partner_are_said_and_the_sum_of_distances_is_least() ->
     matching = match_heads(distances)
     assert matching.partner.tolist() == [0, 1, -1]  # 0.2 + 0.3 < 0.1 + 0.5
     assert np.isnan([matching.distance[2], matching.low[2], matching.high[2]]).all()
-    assert (matching.low[:2] < matching.distance[:2]).all()
-    assert (matching.distance[:2] < matching.high[:2]).all()
+    order = np.array([matching.low, matching.distance, matching.high])[:, :2]
+    assert (np.diff(order, axis=0) > 0).all()
     assert match_heads(distances, one_to_one=False).partner.tolist() == [0, 0, 1]
 
 
 def test_paraphrases_keep_order_capitals_and_articles_and_change_more_words_last() -> None:
-    text = "An OLD man left. Big A."
-    found = paraphrases(text)
+    found = paraphrases(text := "An OLD man left. Big A.")
     assert found[:2] == ("An AGED man left. Big A.", "An OLD fellow left. Big A.")
     assert all(each.startswith("An ") and each.endswith(" A.") for each in found)
     assert {each.split()[4] for each in found} == {"Big", "Large", "Huge"}
@@ -250,9 +248,9 @@ def test_chance_lifts_few_heads_of_random_weights_over_the_floor() -> None:
 
 @pytest.mark.slow
 def test_two_random_models_stay_under_the_floor_and_a_trained_one_does_not() -> None:
-    texts = sample_sentences()[::8]
     trained, one, other = (
-        list(trace_corpus(model, texts)) for model in (loaded("bundled/minilm"), twin(), twin(1))
+        list(trace_corpus(model, sample_sentences()[::8]))
+        for model in (loaded("bundled/minilm"), twin(), twin(1))
     )
     own = model_floor(one)
     assert not own.few

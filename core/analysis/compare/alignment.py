@@ -92,9 +92,9 @@ def align(a: Trace, b: Trace, corrections: Iterable[Pair] = ()) -> Alignment:
     """Pair the units of two traces; `corrections` are pairs of unit indices that win.
 
     The same text is aligned by its characters, two texts by the longest common subsequence of
-    their words, ignoring case; between two matched neighbours, as many words on either side are
-    paired in order. Special tokens are paired by their role, patches by their place. Corrections
-    outside the units are ignored; of two for one unit the later counts.
+    their words, ignoring case; between matched neighbours, as many words on either side are paired
+    in order. Special tokens are paired from the start or the end, patches by their place.
+    Corrections outside the units are ignored; of two for one unit the later counts.
     """
     units_a, units_b = units(a), units(b)
     same = [unit.label for unit in units_a] == [unit.label for unit in units_b]
