@@ -54,6 +54,30 @@ class HeadEffects(Protocol):
         """What the heads are replaced by."""
 
 
+class Exchanged(Protocol):
+    """What :func:`core.model.interventions.exchange.exchange` returns."""
+
+    @property
+    def values(self) -> Floats:
+        """The share of the way of each head, (layer, head)."""
+
+    @property
+    def draws(self) -> Floats:
+        """The share of each random direction, (draw, layer, head)."""
+
+    @property
+    def same_answer(self) -> bool:
+        """Whether there is no way to go."""
+
+    @property
+    def measure(self) -> Any:  # noqa: ANN401 - a name
+        """What is measured."""
+
+    @property
+    def unit(self) -> str:
+        """Its unit."""
+
+
 def effect_table(
     layered: Layered,
     found: HeadEffects,
@@ -188,6 +212,27 @@ def leading_table(layered: Layered, found: HeadEffects) -> pd.DataFrame:
     )
     table.attrs |= facts_of(found) | {"draws": len(sizes)}
     return table
+
+
+def leading_carriers(found: Sequence[Exchanged]) -> list[tuple[int, int]]:
+    """The heads with the largest mean share, at most `LEADERS`: (layer, head), from 0."""
+    raise NotImplementedError
+
+
+def carriers(
+    layered: Layered, found: Sequence[Exchanged], fresh: Sequence[Exchanged]
+) -> pd.DataFrame:
+    """Which heads carry the difference of two texts, a row per head, the largest share first.
+
+    `found` are the exchanges of all heads (:func:`core.model.interventions.exchange.exchange`,
+    without draws), one a variant of the pair of texts; `fresh` the same for
+    :func:`leading_carriers` only, with random directions. Columns ``layer`` and ``head`` (from 1);
+    ``share``, the mean over variants; ``low`` and ``high``, its 95 % interval, nan for fewer than
+    `MIN_VALUES` variants; ``p``, nan but for the leaders; ``carries``.
+    ``table.attrs`` has "measure", "unit", "draws", "variants" and "same", how many variants were
+    left out because their answers are the same.
+    """
+    raise NotImplementedError
 
 
 def parts_table(
