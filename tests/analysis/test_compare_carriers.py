@@ -1,7 +1,6 @@
 """Which heads carry a difference: exchanges made up, planted heads, and random weights."""
 
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,13 +23,12 @@ FACTS: Any = {"measure": "kl", "unit": "share of the way", "replace": "resample"
 def test_heads_carry_where_they_beat_chance_and_go_far_enough() -> None:
     draws = DRAWS.copy()
     draws[:50, 0, 2] = 0.4  # L2 H3 goes no further than chance
-    draws[:, 1, 0] *= 0.19 / draws[:, 1, 0].max()  # L5 H1 does, but of six heads one may
+    draws[:, 1, 0] = np.minimum(9 * draws[:, 1, 0], 0.19)  # L5 H1 does, but of six heads one may
     found = [Exchange(values=VALUES, draws=draws, same_answer=False, **FACTS)]
     table = carriers(Stack((2, 5), 6), found, found)
     assert (10 * table["layer"] + table["head"]).tolist() == [52, 23, 51, 21, 22, 53]
     assert table["carries"].tolist() == [True, False, False, False, False, False]
     assert table["p"].tolist()[:4] == [0.01, 0.51, 0.01, 0.01]
-    assert table["control"].tolist()[1:3] == pytest.approx([0.4, 0.19])
     assert table.attrs == FACTS | {"draws": 99, "variants": 1}
 
 
@@ -40,9 +38,10 @@ def test_intervals_are_over_the_variants_that_have_a_difference() -> None:
     same = Exchange(values=VALUES * np.nan, draws=DRAWS * np.nan, same_answer=True, **FACTS)
     table = carriers(Stack.of(2), [same, *found], [same, *found])
     assert (table["share"][0], table.attrs["variants"]) == (pytest.approx(0.525), 6)
-    assert table.loc[0, ["low", "high"]].tolist() == interval_of_mean(values)[:, 1, 1].tolist()
+    assert [table["low"][0], table["high"][0]] == interval_of_mean(values)[:, 1, 1].tolist()
     nothing = carriers(Stack.of(2), [same], [same])
-    assert (nothing["carries"].any(), nothing.attrs["variants"]) == (False, 0)
+    assert not nothing["carries"].any()
+    assert nothing.attrs["variants"] == 0
 
 
 def _carriers(model: Any, a: str, b: str) -> Any:
@@ -63,7 +62,7 @@ def test_a_planted_change_is_carried_by_the_planted_heads_alone(planted: Any) ->
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(("name", "spread"), product(["bert", "gpt2"], [0.02, 0.2]))
-def test_random_weights_hardly_ever_carry(name: str, spread: float, tmp_path: Path) -> None:
+def test_random_weights_hardly_ever_carry(name: str, spread: float, tmp_path: Any) -> None:
     model, claimed = random_model(name, spread, tmp_path), []
     for seed, word in product(range(5), ("book", "cat", "river", "said")):
         text = next(each for each in SENTENCES if word in each)

@@ -24,7 +24,8 @@ KINDS = WITH_HEAD | {"class": "BertForSequenceClassification"}
 
 @pytest.mark.parametrize("turn", [1, -1])
 def test_the_share_is_that_of_the_straight_way_between_two_answers(turn: int) -> None:
-    minilm, columns, seen = loaded("bundled/minilm"), slice(288, 320), []  # of head 9
+    minilm, columns = loaded("bundled/minilm"), slice(288, 320)  # of head 9
+    seen: list[torch.Tensor] = []
     sides, units = SIDES[::turn], UNITS[::turn]
     module = minilm.network.get_submodule("encoder.layer.3.attention.output.dense")
 
@@ -42,7 +43,7 @@ def test_the_share_is_that_of_the_straight_way_between_two_answers(turn: int) ->
         a, b = map(vector, sides)
     with module.register_forward_pre_hook(put):
         share = np.dot(vector(sides[1]) - b, a - b) / np.dot(a - b, a - b)
-    found = exchange(minilm, *sides, *units, draws=2, heads=[(3, 9)])
+    found = exchange(minilm, sides[0], sides[1], *units, draws=2, heads=[(3, 9)])
     assert found.values[3, 9] == pytest.approx(share, rel=1e-3)
     assert np.isfinite([found.values, *found.draws]).sum() == 3
 
@@ -56,15 +57,16 @@ def test_the_way_between_two_distributions_is_as_long_as_their_divergence() -> N
 
 def test_between_identical_sides_nothing_changes_at_all() -> None:
     found = exchange(loaded("bundled/minilm"), SIDES[0], SIDES[0], UNITS[0], UNITS[0], draws=2)
-    assert (found.same_answer, found.values.any(), found.draws.any()) == (True, False, False)
+    assert not np.any([found.values, *found.draws])
 
 
 def test_there_is_no_way_to_go_where_nothing_that_heads_write_arrives() -> None:
     model, texts = load(PLANTED["sink"].folder), PLANTED["sink"].examples[0]
     for layer in model.network.h:
         layer.attn.c_proj.weight.data.zero_()
-    found = exchange(model, texts.text, texts.contrast, UNITS[0], UNITS[0], draws=2)
-    assert (found.same_answer, np.isnan(found.values).any()) == (True, True)
+    found = exchange(model, texts.text, texts.contrast, [range(8)], [range(8)], draws=2)
+    assert found.same_answer
+    assert np.isnan(found.values).any()
 
 
 @pytest.mark.parametrize("name", nightly(KINDS, but={"bert", "gpt2", "bloom", "t5", "class"}))
@@ -74,5 +76,4 @@ def test_every_kind_of_model_is_exchanged_whatever_it_says(name: str, tmp_path: 
     for measure in measures_of(model):
         found = exchange(model, *SENTENCES[1:3], UNITS[0], UNITS[0], measure=measure, draws=0)
         assert np.isfinite(found.values).all()
-        assert found.values.any()
         assert bool(found.words) == (measure not in {"sentence", "loss"})
