@@ -1,0 +1,343 @@
+// Attention on two sides and what changed, on common scales; beside them how far every head differs; below, the words.
+
+import {
+  clamp,
+  el,
+  placeOf,
+  scrolledTo,
+  setAttrs,
+  setParts,
+  setPx,
+  sizeCanvas,
+  textWidths,
+} from "../shared/dom.js"
+import { Focus, cellAfter } from "../shared/focus.js"
+import { HeadGrid } from "../shared/head_grid.js"
+import { colourSteps, paletteOf, readTheme } from "../shared/scales.js"
+import { View, mount } from "../shared/view.js"
+
+/** @import { Cell } from "../shared/focus.js" */
+/** @import { Component } from "../shared/view.js" */
+/**
+ * @typedef {{side: number, unit: number}} Word from 0
+ * @typedef {object} Data
+ * @property {string[]} names of the pairs: rows, and columns before the last, which is the rest
+ * @property {[string, string]} titles of both sides
+ * @property {[string[], string[]]} words of both sides
+ * @property {[number, number][]} pairs of words
+ * @property {boolean} corrected whether pairs were set by hand
+ * @property {number[]} layerLabels
+ * @property {number} heads of each layer
+ * @property {[number, number]} chosen layer and head, from 0
+ * @property {string[]} about each head, in one line
+ * @property {number[]} held row and column, from 0; none if empty
+ * @property {Float32Array} a row by row
+ * @property {Float32Array} b likewise
+ * @property {Float32Array} change likewise
+ * @property {Float32Array} distance of each head
+ * @property {Uint8Array} over whether that is beyond the noise floor
+ */
+
+const CELL = { min: 14, max: 28 } // pixels
+const LABEL = { min: 40, max: 104, pad: 6, font: 12 }
+const GAP = 18 // between pictures
+const TILE = { width: 17, height: 22, label: 34 } // of the map
+const REST = "rest"
+
+/** @param {Component} component */
+export default function (component) {
+  return mount(component, CompareView)
+}
+
+export class CompareView extends View {
+  /** @type {Data} */ data
+  /** @type {number[]} */ held = []
+  /** @type {Word | null} */ picked = null
+  size = { cell: CELL.min, label: LABEL.min }
+
+  /** @param {Component} component */
+  constructor(component) {
+    super(component)
+    const bar = el(this.root, "div", "bar")
+    this.sentence = setAttrs(el(bar, "div", "sentence"), { "aria-live": "polite" })
+    this.legend = el(bar, "div", "legend")
+    const stage = el(this.root, "div", "stage")
+    this.host = setAttrs(el(stage, "div", "panels"), { tabindex: 0, role: "application" })
+    this.panels = [0, 1, 2].map(() => {
+      const figure = el(this.host, "figure")
+      const title = el(figure, "figcaption")
+      const scroller = el(figure, "div", "scroller")
+      const plot = el(scroller, "div", "plot")
+      return { title, scroller, canvas: el(plot, "canvas"), ring: el(plot, "div", "ring") }
+    })
+    const map = el(stage, "figure", "map")
+    el(map, "figcaption", "", "Distance of each head")
+    this.words = el(this.root, "div", "words")
+    /** @type {Focus<Cell>} */
+    this.focus = new Focus(this, this.host, {
+      idOf: () => null,
+      at: (event) => this.cellAt(event),
+      step: (key) => cellAfter(key, this.active ?? { row: -1, column: -1 }, this.extent),
+      enter: () => this.focus.point(this.active ?? { row: 0, column: 0 }),
+      point: (cell, isByKeys) => {
+        if (cell && isByKeys) this.reveal(cell)
+        this.readCell()
+      },
+      pin: (cell) => this.hold(cell),
+      release: () => {
+        this.focus.id = null
+        if (this.held.length) this.hold(null)
+        else this.readCell()
+      },
+      isPinned: () => this.held.length > 0,
+    })
+    this.grid = new HeadGrid(this, el(map, "div", "scroller"), {
+      read: ({ row, column }) => [this.data.about[row * this.data.heads + column], []],
+      pin: ({ row, column }) => this.sendReport("open", { layer: row, head: column }),
+    })
+  }
+
+  get extent() {
+    const rows = this.data.names.length
+    return { rows, columns: rows + 1 }
+  }
+
+  /** The cell that is read: the one pointed at, or the pinned one. @returns {Cell | null} */
+  get active() {
+    const [row, column] = this.held
+    return this.focus.id ?? (row === undefined ? null : { row, column })
+  }
+
+  /** @param {Data} data @param {boolean} isFromServer */
+  update(data, isFromServer) {
+    const isOther = String(this.data?.words) !== String(data.words)
+    if (isOther) this.focus.id = this.picked = null
+    if (isFromServer || isOther) this.held = data.held
+    this.data = data
+    this.layOut()
+  }
+
+  layOut() {
+    const { data, root } = this
+    this.width = root.clientWidth
+    this.theme = readTheme(root)
+    this.steps = {
+      plain: colourSteps(paletteOf(root, "sequential")),
+      signed: colourSteps(paletteOf(root, "diverging")),
+    }
+    this.widthOf = textWidths(`${LABEL.font}px ${this.theme.font}`)
+    this.size = this.measure()
+    const top = largest([data.a, data.b])
+    const most = largest([data.change])
+    const { plain, signed } = this.steps
+    /** @type {(value: number) => string} */
+    const look = (value) => stepOf(plain, Math.sqrt(Math.max(0, value) / top))
+    const titles = [...data.titles, "B − A"]
+    ;[data.a, data.b, data.change].forEach((values, i) => {
+      const signedLook = (/** @type {number} */ value) => stepOf(signed, 0.5 + value / (2 * most))
+      this.panels[i].title.textContent = titles[i]
+      this.drawPanel(this.panels[i].canvas, values, i < 2 ? look : signedLook)
+    })
+    setAttrs(this.host, {
+      "aria-label": `${titles.join(", ")}: ${data.names.length} words from, ${data.names.length} to; arrow keys move, Enter pins`,
+    })
+    const ramp = (/** @type {{css: string}[]} */ steps) => {
+      const node = el(null, "span", "ramp")
+      node.style.background = `linear-gradient(to right, ${[0, 64, 128, 191, 255].map((i) => steps[i].css)})`
+      return node
+    }
+    this.legend.replaceChildren(
+      ...["0", ramp(plain), top.toFixed(2), `−${most.toFixed(2)}`, ramp(signed), most.toFixed(2)],
+    )
+    this.buildMap()
+    this.fillWords()
+    this.readCell()
+    if (this.active) this.reveal(this.active)
+  }
+
+  /** Three pictures beside the map if there is room, else above it, else two or one in a row. */
+  measure() {
+    const { data, width, widthOf } = this
+    const longest = Math.max(0, ...data.names.map(widthOf))
+    const label = clamp(Math.ceil(longest) + 2 * LABEL.pad, LABEL.min, LABEL.max)
+    const map = TILE.label + data.heads * TILE.width + GAP
+    const rooms = [(width - map) / 3, width / 3, width / 2, width]
+    const cells = rooms.map((room) => Math.floor((room - GAP - label) / this.extent.columns))
+    const cell = cells.find((each) => each >= CELL.min) ?? CELL.min
+    return { cell: Math.min(cell, CELL.max), label }
+  }
+
+  /** @param {HTMLCanvasElement} canvas @param {Float32Array} values @param {(value: number) => string} look */
+  drawPanel(canvas, values, look) {
+    const { theme, size, extent, data } = this
+    const { cell, label } = size
+    const pen = sizeCanvas(canvas, label + extent.columns * cell, label + extent.rows * cell)
+    pen.fillStyle = theme.paper
+    pen.fillRect(0, 0, canvas.width, canvas.height)
+    values.forEach((value, i) => {
+      const [row, column] = [Math.floor(i / extent.columns), i % extent.columns]
+      pen.fillStyle = look(value)
+      pen.fillRect(label + column * cell, label + row * cell, cell - 1, cell - 1)
+    })
+    Object.assign(pen, { fillStyle: theme.ink, textBaseline: "middle" })
+    pen.font = `${LABEL.font}px ${theme.font}`
+    const names = data.names.map((name) => this.cut(name))
+    pen.textAlign = "right"
+    names.forEach((name, row) => pen.fillText(name, label - LABEL.pad, label + (row + 0.5) * cell))
+    pen.rotate(-Math.PI / 2)
+    pen.textAlign = "left"
+    ;[...names, REST].forEach((name, column) =>
+      pen.fillText(name, LABEL.pad - label, label + (column + 0.5) * cell),
+    )
+  }
+
+  /** A label as far as there is room. @param {string} name */
+  cut(name) {
+    const room = this.size.label - 2 * LABEL.pad
+    let end = name.length
+    while (end > 1 && this.widthOf(end < name.length ? `${name.slice(0, end)}…` : name) > room)
+      end -= 1
+    return end < name.length ? `${name.slice(0, end)}…` : name
+  }
+
+  buildMap() {
+    const { grid, data, theme } = this
+    const most = largest([data.distance])
+    const columns = `${TILE.label}px repeat(${data.heads}, ${TILE.width}px)`
+    const size = { rows: data.layerLabels.length, columns: data.heads }
+    const [layer, head] = data.chosen
+    const addRows = () => {
+      const top = grid.addRow(TILE.height)
+      setAttrs(el(top, "span"), { role: "presentation" })
+      for (let i = 1; i <= data.heads; i++)
+        setAttrs(el(top, "span", "label", String(i)), { role: "columnheader" })
+      data.layerLabels.forEach((number, row) => {
+        const line = grid.addRow(TILE.height)
+        setAttrs(el(line, "span", "label", `L${number}`), { role: "rowheader" })
+        for (let column = 0; column < data.heads; column++) {
+          const index = row * data.heads + column
+          const attributes = { class: "head", "aria-label": data.about[index] }
+          const node = grid.addCell(line, { row, column }, attributes)
+          node.classList.toggle("chosen", row === layer && column === head)
+          const share = data.distance[index] / most
+          node.style.background = data.over[index]
+            ? stepOf(this.steps.plain, 0.15 + 0.85 * share)
+            : theme.paper
+        }
+      })
+    }
+    grid.build(size, "shows a head", columns, addRows, { row: layer, column: head })
+  }
+
+  /** Both sentences. One word of each, pressed after the other, become partners. */
+  fillWords() {
+    const { data, words, picked } = this
+    const lines = data.words.map((units, side) => {
+      const line = el(null, "div", "line")
+      el(line, "span", "side", side ? "B" : "A")
+      units.forEach((text, unit) => {
+        const partner = data.pairs.find((pair) => pair[side] === unit)?.[1 - side]
+        const button = el(line, "button", partner === undefined ? "alone" : "", text)
+        const isPicked = picked?.side === side && picked.unit === unit
+        const isPartner = picked?.side === 1 - side && picked.unit === partner
+        button.classList.toggle("partner", isPartner)
+        setAttrs(button, { "aria-pressed": isPicked })
+        button.title = partner === undefined ? "without a partner" : data.words[1 - side][partner]
+        button.onclick = () => this.pick({ side, unit })
+      })
+      return line
+    })
+    const hint = el(null, "div", "hint", "Press a word of A and one of B to pair them.")
+    const undo = el(hint, "button", "", "Undo my pairs")
+    undo.hidden = !data.corrected
+    undo.onclick = () => this.sendReport("match", {})
+    words.replaceChildren(...lines, hint)
+  }
+
+  /** @param {Word} word */
+  pick(word) {
+    const { picked } = this
+    const isOther = picked !== null && picked.side !== word.side
+    if (isOther) {
+      const [a, b] = word.side ? [picked.unit, word.unit] : [word.unit, picked.unit]
+      this.sendReport("match", { a, b })
+    }
+    const isSame = picked?.side === word.side && picked.unit === word.unit
+    this.picked = isOther || isSame ? null : word
+    this.fillWords()
+    const buttons = this.words.querySelectorAll(".line")[word.side].querySelectorAll("button")
+    buttons[word.unit].focus({ preventScroll: true })
+  }
+
+  /** @param {MouseEvent} event @returns {Cell | null} */
+  cellAt(event) {
+    const canvas = this.panels.find((each) => each.canvas === event.target)?.canvas
+    if (!canvas) return null
+    const { x, y } = placeOf(canvas, event)
+    const { cell, label } = this.size
+    const [row, column] = [y, x].map((place) => Math.floor((place - label) / cell))
+    const isInside = row >= 0 && column >= 0 && row < this.extent.rows
+    return isInside && column < this.extent.columns ? { row, column } : null
+  }
+
+  /** Pin a cell; again: release it. The rest is no word, and is never pinned. @param {Cell | null} cell */
+  hold(cell) {
+    const [row, column] = this.held
+    const isSame = cell !== null && cell.row === row && cell.column === column
+    if (cell && cell.column === this.extent.rows) return
+    this.held = isSame || !cell ? [] : [cell.row, cell.column]
+    this.sendReport("view", { held: this.held })
+    this.focus.id = cell
+    this.readCell()
+  }
+
+  readCell() {
+    const { data, active, panels, size, sentence } = this
+    for (const { ring } of panels) ring.hidden = !active
+    if (!active)
+      return setParts(sentence, [
+        ["Point at a cell to read it on both sides, press to pin it.", "hint"],
+      ])
+    const { row, column } = active
+    const index = row * this.extent.columns + column
+    for (const { ring } of panels)
+      setPx(ring, {
+        left: size.label + column * size.cell - 1,
+        top: size.label + row * size.cell - 1,
+        width: size.cell + 1,
+        height: size.cell + 1,
+      })
+    const [a, b, change] = [data.a, data.b, data.change].map((values) => values[index].toFixed(3))
+    setParts(sentence, [
+      [data.names[row], "from"],
+      [" → ", ""],
+      [data.names[column] ?? "words without a partner", "to"],
+      [`  A ${a} · B ${b} · change ${change.replace("-", "−")}`, ""],
+      [this.held.length ? "  · pinned; press again to unpin" : "", "hint"],
+    ])
+  }
+
+  /** Scroll a cell into view in all pictures. @param {Cell} cell */
+  reveal({ row, column }) {
+    const { cell, label } = this.size
+    for (const { scroller } of this.panels) {
+      const { scrollLeft, scrollTop, clientWidth, clientHeight } = scroller
+      scroller.scrollTo(
+        scrolledTo(scrollLeft, label + column * cell, cell, clientWidth),
+        scrolledTo(scrollTop, label + row * cell, cell, clientHeight),
+      )
+    }
+  }
+}
+
+/** The largest size among numbers, 1 where all are 0. @param {Float32Array[]} arrays */
+function largest(arrays) {
+  let most = 0
+  for (const values of arrays) for (const value of values) most = Math.max(most, Math.abs(value))
+  return most || 1
+}
+
+/** @param {{css: string}[]} steps @param {number} share */
+function stepOf(steps, share) {
+  return steps[clamp(Math.round(255 * share), 0, 255)].css
+}
