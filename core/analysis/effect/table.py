@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
-from core.analysis.statistics import false_discovery, gamma_p, holm, pooled_p, rank_p
+from core.analysis.statistics import (
+    false_discovery,
+    gamma_p,
+    holm,
+    interval_of_mean,
+    pooled_p,
+    rank_p,
+)
 from core.vocabulary import Layered, labels_of
 
 if TYPE_CHECKING:
@@ -23,6 +30,7 @@ INACTIVE = 0.1
 FALSE_DISCOVERY = 0.1  # of the heads said to exceed chance, the share that may not
 LEADERS, LEVEL = 5, 0.05  # heads with the largest effect; the chance of any false claim
 NEGLIGIBLE = 0.01  # of the largest effect: smaller ones count as nothing
+MIN_SHARE = 0.05  # of the way: a head that moves the answer less does not carry a difference
 _ROUNDING = float(np.finfo(np.float32).eps)  # of the largest size: smaller ones are rounding
 
 
@@ -52,6 +60,30 @@ class HeadEffects(Protocol):
     @property
     def replace(self) -> Any:  # noqa: ANN401 - a name
         """What the heads are replaced by."""
+
+
+class Exchanged(Protocol):
+    """What :func:`core.model.interventions.exchange.exchange` returns."""
+
+    @property
+    def values(self) -> Floats:
+        """The share of the way of each head, (layer, head)."""
+
+    @property
+    def draws(self) -> Floats:
+        """The share of each random direction, (draw, layer, head)."""
+
+    @property
+    def same_answer(self) -> bool:
+        """Whether there is no way to go."""
+
+    @property
+    def measure(self) -> Any:  # noqa: ANN401 - a name
+        """What is measured."""
+
+    @property
+    def unit(self) -> str:
+        """Its unit."""
 
 
 def effect_table(
@@ -188,6 +220,58 @@ def leading_table(layered: Layered, found: HeadEffects) -> pd.DataFrame:
     )
     table.attrs |= facts_of(found) | {"draws": len(sizes)}
     return table
+
+
+def leading_carriers(found: Sequence[Exchanged]) -> list[tuple[int, int]]:
+    """The heads with the largest mean share, at most `LEADERS`: (layer, head), from 0."""
+    return leading_heads(np.maximum(_mean_shares(found), 0))
+
+
+def carriers(
+    layered: Layered, found: Sequence[Exchanged], fresh: Sequence[Exchanged]
+) -> pd.DataFrame:
+    """Which heads carry the difference between two texts, a row per head, largest share first.
+
+    `found` are exchanges of all heads (:func:`core.model.interventions.exchange.exchange` without
+    draws), one for each variant of the two texts; `fresh` are the same for
+    :func:`leading_carriers` only, with random directions. Variants whose two sides have the same
+    answer are left out.
+
+    Columns ``layer`` and ``head`` (from 1); ``share``, the mean over variants; ``low`` and
+    ``high``, its 95 % interval (:func:`core.analysis.statistics.interval_of_mean`); of the leaders,
+    ``control``, the largest share of a random direction, and ``p``, the rank of the share among
+    them; ``carries``, by Holm's rule over p and by a tail as in :func:`leading_table`, for a share
+    of at least `MIN_SHARE`. ``table.attrs`` has "measure" and "unit"; "draws", how many;
+    "variants" and "same_answer", how many count and how many are left out.
+    """
+    import pandas as pd
+
+    told = [each.values for each in found if not each.same_answer]  # noqa: PD011 - no data frame
+    share = _mean_shares(found)
+    low, high = interval_of_mean(np.stack(told or [share]))
+    leaders = tuple(np.array(leading_carriers(found)).T)
+    control, p, carries = np.full_like(share, np.nan), np.full_like(share, np.nan), share > np.inf
+    if told:
+        draws = np.mean([each.draws for each in fresh if not each.same_answer], axis=0)
+        draws, top = draws[:, *leaders], share[leaders]
+        control[leaders], p[leaders] = draws.max(axis=0), rank_p(top, draws)
+        tail = gamma_p(top**2, draws**2) * np.isfinite(share).sum()
+        carries[leaders] = holm(p[leaders], LEVEL) & (tail <= LEVEL) & (top >= MIN_SHARE)
+    layer, head = np.unravel_index(np.argsort(-share, axis=None, kind="stable"), share.shape)
+    grids = {"share": share, "low": low, "high": high, "control": control, "p": p}
+    columns = {name: grid[layer, head] for name, grid in (grids | {"carries": carries}).items()}
+    labels = np.array(layered.layer_labels)[layer]
+    table = pd.DataFrame({"layer": labels, "head": head + 1, **columns})
+    table.attrs |= {"measure": found[0].measure, "unit": found[0].unit, "variants": len(told)}
+    table.attrs |= {"same_answer": len(found) - len(told), "draws": len(fresh[0].draws)}
+    return table
+
+
+def _mean_shares(found: Sequence[Exchanged]) -> Floats:
+    """Over the variants with a way to go, or over all where none has, (layer, head)."""
+    told = [each for each in found if not each.same_answer] or found
+    shares: Floats = np.mean([each.values for each in told], axis=0)  # noqa: PD011 - no data frame
+    return shares
 
 
 def parts_table(
