@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import accumulate, count, pairwise, product
 
+from core.analysis.attention_table import word_groups
 from core.model.trace import Trace
+from core.vocabulary import join_pieces, unique_labels
+
+Pair = tuple[int, int]  # indices of a unit of A and of one of B
+Word = tuple[str, int]  # its key, and its index among the units
+Match = tuple[list[int], list[int]]  # units of A, and of B, that are partners once joined
+_BLANK = re.compile(r"<U\+[0-9A-F]+>|[␣↵␍⇥⍽◌\s]")  # how tokens show what people do not see
 
 
 @dataclass(frozen=True)
@@ -17,16 +27,20 @@ class Unit:
     label : what people read.
     positions : of its tokens in the trace.
     special : whether it is a special token.
-    segment : 0 for the first sentence, 1 for the second.
     start, end : first character and the one after the last, in its own sentence; -1 if special.
     """
 
     label: str
     positions: tuple[int, ...]
     special: bool
-    segment: int
     start: int
     end: int
+
+    @property
+    def key(self) -> str:
+        """What partners have in common: the letters, without case, accents and blanks."""
+        plain = unicodedata.normalize("NFKD", _BLANK.sub("", self.label)).casefold()
+        return "".join(char for char in plain if unicodedata.category(char) not in {"Mn", "Cf"})
 
 
 @dataclass(frozen=True)
@@ -39,40 +53,53 @@ class Alignment:
 
     a: tuple[Unit, ...]
     b: tuple[Unit, ...]
-    pairs: tuple[tuple[int, int], ...]
+    pairs: tuple[Pair, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
         """One label a pair, all different: A's word, and "A / B" where they differ."""
-        raise NotImplementedError
+        both = [(self.a[i], self.b[j]) for i, j in self.pairs]
+        return unique_labels(
+            tuple(a.label if a.key == b.key else f"{a.label} / {b.label}" for a, b in both)
+        )
 
     @property
     def groups_a(self) -> tuple[tuple[int, ...], ...]:
         """The positions of A's tokens, one group a pair."""
-        raise NotImplementedError
+        return tuple(self.a[i].positions for i, _ in self.pairs)
 
     @property
     def groups_b(self) -> tuple[tuple[int, ...], ...]:
         """The positions of B's tokens, one group a pair."""
-        raise NotImplementedError
+        return tuple(self.b[j].positions for _, j in self.pairs)
 
     @property
     def only_a(self) -> tuple[str, ...]:
         """The labels of A's units without a partner."""
-        raise NotImplementedError
+        paired = {i for i, _ in self.pairs}
+        return tuple(unit.label for i, unit in enumerate(self.a) if i not in paired)
 
     @property
     def only_b(self) -> tuple[str, ...]:
         """The labels of B's units without a partner."""
-        raise NotImplementedError
+        paired = {j for _, j in self.pairs}
+        return tuple(unit.label for j, unit in enumerate(self.b) if j not in paired)
 
 
 def units(trace: Trace) -> tuple[Unit, ...]:
     """The words and special tokens of a text, or the patches of an image, in order."""
-    raise NotImplementedError
+    tokens = trace.tokens
+    groups = word_groups(tokens) if trace.input.has_words else [[i] for i in range(len(tokens))]
+    found = []
+    for group in groups:
+        first, last = tokens[group[0]], tokens[group[-1]]
+        span = (-1, -1) if first.special else (first.span[0], last.span[1])
+        label = join_pieces([tokens[i] for i in group])
+        found.append(Unit(label, tuple(group), first.special, *span))
+    return tuple(found)
 
 
-def align(a: Trace, b: Trace, corrections: Sequence[tuple[int, int]] = ()) -> Alignment:
+def align(a: Trace, b: Trace, corrections: Iterable[Pair] = ()) -> Alignment:
     """Pair the units of two traces; `corrections` are pairs of unit indices that win.
 
     The same text is aligned by its characters, two texts by the longest common subsequence of
@@ -80,4 +107,112 @@ def align(a: Trace, b: Trace, corrections: Sequence[tuple[int, int]] = ()) -> Al
     paired in order. Special tokens are paired by their role, patches by their place. Corrections
     outside the units are ignored; of two for one unit the later counts.
     """
-    raise NotImplementedError
+    units_a, units_b = units(a), units(b)
+    same = [unit.label for unit in units_a] == [unit.label for unit in units_b]
+    if same or not a.input.has_words:
+        matches = [([i], [i]) for i in range(min(len(units_a), len(units_b)))]
+    else:
+        words = _by_text(_words(units_a), _words(units_b))
+        matches = [*_by_role(units_a, units_b), *words]
+    of_a, places_a = _join(units_a, [own for own, _ in matches])
+    of_b, places_b = _join(units_b, [other for _, other in matches])
+    partners = dict(zip(places_a, places_b, strict=True))
+    for i, j in corrections:
+        if 0 <= i < len(of_a) and 0 <= j < len(of_b):
+            partners = {own: other for own, other in partners.items() if other != j} | {i: j}
+    return Alignment(of_a, of_b, tuple(sorted(partners.items())))
+
+
+def _join(own: tuple[Unit, ...], groups: list[list[int]]) -> tuple[tuple[Unit, ...], list[int]]:
+    """The units, those of a group joined into one, and where each group stands among them."""
+    whole = {group[0]: group for group in groups}
+    inner = {i for group in groups for i in group[1:]}
+    starts = [i for i in range(len(own)) if i not in inner]
+    joined = tuple(_joined([own[i] for i in whole.get(start, [start])]) for start in starts)
+    return joined, [starts.index(group[0]) for group in groups]
+
+
+def _joined(parts: list[Unit]) -> Unit:
+    return replace(
+        parts[0],
+        label="".join(part.label for part in parts),
+        positions=tuple(position for part in parts for position in part.positions),
+        end=parts[-1].end,
+    )
+
+
+def _by_role(a: tuple[Unit, ...], b: tuple[Unit, ...]) -> Iterator[Match]:
+    """Special tokens before the words, between them, and after them, counted from the end."""
+    of_a, of_b = _roles(a), _roles(b)
+    return (([i], [of_b[role]]) for role, i in of_a.items() if role in of_b)
+
+
+def _roles(own: tuple[Unit, ...]) -> dict[tuple[str, int], int]:
+    words = [i for i, unit in enumerate(own) if not unit.special] or [len(own)]
+    roles, between = {}, count()
+    for i, unit in enumerate(own):
+        if unit.special and i < words[0]:
+            roles["before", i] = i
+        elif unit.special and i > words[-1]:
+            roles["after", len(own) - i] = i
+        elif unit.special:
+            roles["between", next(between)] = i
+    return roles
+
+
+def _words(own: tuple[Unit, ...]) -> list[Word]:
+    return [(unit.key, i) for i, unit in enumerate(own) if not unit.special and unit.key]
+
+
+def _by_text(a: list[Word], b: list[Word]) -> Iterator[Match]:
+    """By characters where these are the same, else by matched words and what is between them."""
+    if _text(a) == _text(b):
+        yield from _by_characters(a, b)
+        return
+    anchors = [(-1, -1), *_common_subsequence(a, b), (len(a), len(b))]
+    for (i, j), (next_i, next_j) in pairwise(anchors):
+        gap_a, gap_b = a[i + 1 : next_i], b[j + 1 : next_j]
+        if _text(gap_a) == _text(gap_b):
+            yield from _by_characters(gap_a, gap_b)
+        elif len(gap_a) == len(gap_b):
+            yield from (([own], [other]) for (_, own), (_, other) in zip(gap_a, gap_b, strict=True))
+        if next_i < len(a):
+            yield [a[next_i][1]], [b[next_j][1]]
+
+
+def _text(words: list[Word]) -> str:
+    return "".join(key for key, _ in words)
+
+
+def _by_characters(a: list[Word], b: list[Word]) -> Iterator[Match]:
+    """The smallest groups of words that hold the same characters on both sides."""
+    ends_a, ends_b = (set(accumulate(len(key) for key, _ in words)) for words in (a, b))
+    return zip(_cut(a, ends_a & ends_b), _cut(b, ends_a & ends_b), strict=True)
+
+
+def _cut(words: list[Word], ends: set[int]) -> list[list[int]]:
+    groups: list[list[int]] = [[]]
+    for (_, i), end in zip(words, accumulate(len(key) for key, _ in words), strict=True):
+        groups[-1].append(i)
+        if end in ends:
+            groups.append([])
+    return groups[:-1]
+
+
+def _common_subsequence(a: list[Word], b: list[Word]) -> Iterator[Pair]:
+    """Places of a longest common subsequence, the earliest of several."""
+    lengths = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]  # from these places to the ends
+    for i, j in product(reversed(range(len(a))), reversed(range(len(b)))):
+        same = a[i][0] == b[j][0]
+        lengths[i][j] = (
+            lengths[i + 1][j + 1] + 1 if same else max(lengths[i + 1][j], lengths[i][j + 1])
+        )
+    i = j = 0
+    while i < len(a) and j < len(b):
+        if a[i][0] == b[j][0]:
+            yield i, j
+            i, j = i + 1, j + 1
+        elif lengths[i + 1][j] >= lengths[i][j + 1]:
+            i += 1
+        else:
+            j += 1

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.analysis.arrays import Floats, Indices
+import numpy as np
+
+from core.analysis.arrays import Floats, Indices, one_thread
 from core.analysis.compare.alignment import Alignment
+from core.analysis.statistics import interval_of_mean
 from core.model.trace import Array, Trace
 
 Place = tuple[int, int]  # layer and head, from 0
@@ -67,9 +70,20 @@ def aligned_rows(trace: Trace, groups: Sequence[Sequence[int]], layer: int) -> A
     """Attention of a layer between groups of tokens, float32 (head, group, group + 1).
 
     Mean over the rows of a group, sum over its columns (Clark et al. 2019, section 4.1). The last
-    column is the attention to all other tokens, and to a learned sink: rows sum to one.
+    column is the attention to all other tokens and to a learned sink, so that rows sum to one.
     """
-    raise NotImplementedError
+    tokens = trace.shape[2]
+    members = np.zeros((tokens, len(groups) + 1), dtype=np.float32)
+    for column, group in enumerate(groups):
+        members[list(group), column] = 1
+    members[:, -1] = 1 - members.sum(axis=1)
+    means = (members / np.maximum(members.sum(axis=0), 1))[:, :-1].T
+    with one_thread():
+        attention = trace.attention(layer)  # (head, token, token)
+        rows = means @ (attention @ members)
+        if trace.layers[layer].sink is not None:
+            rows[..., -1] += means @ (1 - attention.sum(axis=-1, keepdims=True))[..., 0]
+    return rows
 
 
 def head_distances(a: Trace, b: Trace, alignment: Alignment) -> Floats:
@@ -79,24 +93,38 @@ def head_distances(a: Trace, b: Trace, alignment: Alignment) -> Floats:
     and Schindelin 2003); this is its mean over the pairs. Equal sides differ by exactly 0.
     Raises `ValueError` where the models differ in layers or heads, or nothing is paired.
     """
-    raise NotImplementedError
+    if a.shape[:2] != b.shape[:2]:
+        raise ValueError(f"{a.shape[:2]} layers and heads are compared with {b.shape[:2]}")
+    return _distances(_rows(a, alignment.groups_a), _rows(b, alignment.groups_b))
 
 
 def between_heads(a: Trace, b: Trace, alignment: Alignment) -> Floats:
     """The same distance of each head of A to each head of B, (heads of A, heads of B)."""
-    raise NotImplementedError
+    rows_a, rows_b = _rows(a, alignment.groups_a), _rows(b, alignment.groups_b)
+    of_b = rows_b.reshape(-1, *rows_b.shape[2:])
+    return np.stack([_distances(row, of_b) for row in rows_a.reshape(-1, *rows_a.shape[2:])])
 
 
 def difference(
     a: Trace, b: Trace, alignment: Alignment, head_a: Place, head_b: Place
 ) -> Difference:
     """A head of A beside a head of B."""
-    raise NotImplementedError
+    rows_a = aligned_rows(a, alignment.groups_a, head_a[0])[head_a[1]]
+    rows_b = aligned_rows(b, alignment.groups_b, head_b[0])[head_b[1]]
+    return Difference(alignment.names, rows_a, rows_b, float(_distances(rows_a, rows_b)))
 
 
 def largest_turn(difference: Difference) -> Turn | None:
     """The largest change of attention of one word; None where nothing changed."""
-    raise NotImplementedError
+    change = difference.change
+    row = int(np.abs(change).sum(axis=1).argmax())
+    from_, to = int(change[row].argmin()), int(change[row].argmax())
+    if from_ == to:
+        return None
+    lost, gained = (
+        (float(difference.a[row, key]), float(difference.b[row, key])) for key in (from_, to)
+    )
+    return Turn(row, from_, to, lost, gained)
 
 
 def match_heads(distances: Floats, *, one_to_one: bool = True) -> Matching:
@@ -105,4 +133,29 @@ def match_heads(distances: Floats, *, one_to_one: bool = True) -> Matching:
     With `one_to_one`, by the assignment with the least sum of mean distances (Kuhn 1955), so that
     each head of B is taken once; otherwise each head of A has its nearest.
     """
-    raise NotImplementedError
+    from scipy.optimize import linear_sum_assignment
+
+    mean = distances.mean(axis=0)
+    nearest = np.arange(len(mean)), mean.argmin(axis=1)
+    heads, partners = linear_sum_assignment(mean) if one_to_one else nearest
+    partner, found = np.full(len(mean), -1), np.full((3, len(mean)), np.nan)
+    partner[heads], chosen = partners, distances[:, heads, partners]
+    found[:, heads] = [chosen.mean(axis=0), *interval_of_mean(chosen)]
+    return Matching(partner, *found)
+
+
+def _rows(trace: Trace, groups: Sequence[Sequence[int]]) -> Array:
+    """The aligned rows of all layers, float32 (layer, head, group, group + 1)."""
+    return np.stack([aligned_rows(trace, groups, layer) for layer in range(trace.shape[0])])
+
+
+def _distances(a: Array, b: Array) -> Floats:
+    """Mean over rows (..., row, column) of their Jensen-Shannon distance, float64 (...)."""
+    of_a, of_b = a.astype(np.float64), b.astype(np.float64)
+    divergence = _entropy((of_a + of_b) / 2) - (_entropy(of_a) + _entropy(of_b)) / 2
+    return np.sqrt(divergence.clip(0, 1)).mean(axis=-1)
+
+
+def _entropy(rows: Floats) -> Floats:
+    """Entropy of each row in bits; 0 log 0 counts as 0."""
+    return -(rows * np.log(np.maximum(rows, np.finfo(rows.dtype).tiny))).sum(axis=-1) / np.log(2)
