@@ -4,7 +4,6 @@ import {
   clamp,
   el,
   placeOf,
-  scrolledTo,
   setAttrs,
   setParts,
   setPx,
@@ -17,6 +16,7 @@ import { colourSteps, paletteOf, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 
 /** @import { Cell } from "../shared/focus.js" */
+/** @import { Theme } from "../shared/scales.js" */
 /** @import { Component } from "../shared/view.js" */
 /**
  * @typedef {{side: number, unit: number}} Word from 0
@@ -53,6 +53,8 @@ export class CompareView extends View {
   /** @type {Data} */ data
   /** @type {number[]} */ held = []
   /** @type {Word | null} */ picked = null
+  /** @type {Theme} */ theme
+  /** @type {{css: string}[]} */ steps // of attention and of distances
   size = { cell: CELL.min, label: LABEL.min }
 
   /** @param {Component} component */
@@ -79,9 +81,11 @@ export class CompareView extends View {
       at: (event) => this.cellAt(event),
       step: (key) => cellAfter(key, this.active ?? { row: -1, column: -1 }, this.extent),
       enter: () => this.focus.point(this.active ?? { row: 0, column: 0 }),
-      point: (cell, isByKeys) => {
-        if (cell && isByKeys) this.reveal(cell)
+      point: (_, isByKeys) => {
         this.readCell()
+        if (isByKeys)
+          for (const { ring } of this.panels.toReversed())
+            ring.scrollIntoView({ block: "nearest", inline: "nearest" })
       },
       pin: (cell) => this.hold(cell),
       release: () => {
@@ -118,46 +122,40 @@ export class CompareView extends View {
   }
 
   layOut() {
-    const { data, root } = this
+    const { data, root, panels } = this
     this.width = root.clientWidth
     this.theme = readTheme(root)
-    this.steps = {
-      plain: colourSteps(paletteOf(root, "sequential")),
-      signed: colourSteps(paletteOf(root, "diverging")),
-    }
-    this.widthOf = textWidths(`${LABEL.font}px ${this.theme.font}`)
+    const palettes = /** @type {const} */ (["sequential", "diverging"])
+    const [plain, signed] = palettes.map((name) => colourSteps(paletteOf(root, name)))
+    this.steps = plain
     this.size = this.measure()
-    const top = largest([data.a, data.b])
-    const most = largest([data.change])
-    const { plain, signed } = this.steps
-    /** @type {(value: number) => string} */
-    const look = (value) => stepOf(plain, Math.sqrt(Math.max(0, value) / top))
+    const [top, most] = [largest([data.a, data.b]), largest([data.change])]
     const titles = [...data.titles, "B − A"]
-    ;[data.a, data.b, data.change].forEach((values, i) => {
-      const signedLook = (/** @type {number} */ value) => stepOf(signed, 0.5 + value / (2 * most))
-      this.panels[i].title.textContent = titles[i]
-      this.drawPanel(this.panels[i].canvas, values, i < 2 ? look : signedLook)
-    })
-    setAttrs(this.host, {
-      "aria-label": `${titles.join(", ")}: ${data.names.length} words from, ${data.names.length} to; arrow keys move, Enter pins`,
-    })
-    const ramp = (/** @type {{css: string}[]} */ steps) => {
-      const node = el(null, "span", "ramp")
-      node.style.background = `linear-gradient(to right, ${[0, 64, 128, 191, 255].map((i) => steps[i].css)})`
-      return node
-    }
-    this.legend.replaceChildren(
-      ...["0", ramp(plain), top.toFixed(2), `−${most.toFixed(2)}`, ramp(signed), most.toFixed(2)],
+    panels.forEach(({ title }, i) => Object.assign(title, { textContent: titles[i] }))
+    for (const [i, values] of [data.a, data.b].entries())
+      this.drawPanel(panels[i].canvas, values, (value) => stepOf(plain, Math.sqrt(value / top)))
+    this.drawPanel(panels[2].canvas, data.change, (value) =>
+      stepOf(signed, 0.5 + value / (2 * most)),
     )
+    const label = `${titles.join(", ")}, ${data.names.length} words each; arrow keys move, Enter pins`
+    setAttrs(this.host, { "aria-label": label })
+    const ramps = [plain, signed].map((steps) => {
+      const colours = [0, 64, 128, 191, 255].map((step) => steps[step].css)
+      const node = el(null, "span", "ramp")
+      node.style.background = `linear-gradient(to right, ${colours})`
+      return node
+    })
+    const change = most.toFixed(2)
+    this.legend.replaceChildren("0", ramps[0], top.toFixed(2), `−${change}`, ramps[1], change)
     this.buildMap()
     this.fillWords()
     this.readCell()
-    if (this.active) this.reveal(this.active)
   }
 
   /** Three pictures beside the map if there is room, else above it, else two or one in a row. */
   measure() {
-    const { data, width, widthOf } = this
+    const { data, width, theme } = this
+    const widthOf = textWidths(`${LABEL.font}px ${theme.font}`)
     const longest = Math.max(0, ...data.names.map(widthOf))
     const label = clamp(Math.ceil(longest) + 2 * LABEL.pad, LABEL.min, LABEL.max)
     const map = TILE.label + data.heads * TILE.width + GAP
@@ -181,27 +179,20 @@ export class CompareView extends View {
     })
     Object.assign(pen, { fillStyle: theme.ink, textBaseline: "middle" })
     pen.font = `${LABEL.font}px ${theme.font}`
-    const names = data.names.map((name) => this.cut(name))
+    const room = label - 2 * LABEL.pad // a longer name is condensed
     pen.textAlign = "right"
-    names.forEach((name, row) => pen.fillText(name, label - LABEL.pad, label + (row + 0.5) * cell))
+    data.names.forEach((name, row) =>
+      pen.fillText(name, label - LABEL.pad, label + (row + 0.5) * cell, room),
+    )
     pen.rotate(-Math.PI / 2)
     pen.textAlign = "left"
-    ;[...names, REST].forEach((name, column) =>
-      pen.fillText(name, LABEL.pad - label, label + (column + 0.5) * cell),
+    ;[...data.names, REST].forEach((name, column) =>
+      pen.fillText(name, LABEL.pad - label, label + (column + 0.5) * cell, room),
     )
   }
 
-  /** A label as far as there is room. @param {string} name */
-  cut(name) {
-    const room = this.size.label - 2 * LABEL.pad
-    let end = name.length
-    while (end > 1 && this.widthOf(end < name.length ? `${name.slice(0, end)}…` : name) > room)
-      end -= 1
-    return end < name.length ? `${name.slice(0, end)}…` : name
-  }
-
   buildMap() {
-    const { grid, data, theme } = this
+    const { grid, data } = this
     const most = largest([data.distance])
     const columns = `${TILE.label}px repeat(${data.heads}, ${TILE.width}px)`
     const size = { rows: data.layerLabels.length, columns: data.heads }
@@ -220,9 +211,7 @@ export class CompareView extends View {
           const node = grid.addCell(line, { row, column }, attributes)
           node.classList.toggle("chosen", row === layer && column === head)
           const share = data.distance[index] / most
-          node.style.background = data.over[index]
-            ? stepOf(this.steps.plain, 0.15 + 0.85 * share)
-            : theme.paper
+          if (data.over[index]) node.style.background = stepOf(this.steps, 0.15 + 0.85 * share)
         }
       })
     }
@@ -315,18 +304,6 @@ export class CompareView extends View {
       [`  A ${a} · B ${b} · change ${change.replace("-", "−")}`, ""],
       [this.held.length ? "  · pinned; press again to unpin" : "", "hint"],
     ])
-  }
-
-  /** Scroll a cell into view in all pictures. @param {Cell} cell */
-  reveal({ row, column }) {
-    const { cell, label } = this.size
-    for (const { scroller } of this.panels) {
-      const { scrollLeft, scrollTop, clientWidth, clientHeight } = scroller
-      scroller.scrollTo(
-        scrolledTo(scrollLeft, label + column * cell, cell, clientWidth),
-        scrolledTo(scrollTop, label + row * cell, cell, clientHeight),
-      )
-    }
   }
 }
 

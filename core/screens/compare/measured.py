@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from core.analysis.arrays import Floats
+from core.analysis.arrays import Bools, Floats
 from core.analysis.compare.alignment import Alignment, align
 from core.analysis.compare.difference import (
     Matching,
@@ -86,7 +86,7 @@ class Comparison:
         return int(number) // self.b.shape[1], int(number) % self.b.shape[1]
 
     @property
-    def over(self) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    def over(self) -> Bools:
         """Whether each head differs by more than the floor, or at all where there is none."""
         return self.floor.over(self.distances) if self.floor.count else self.distances > 0
 
@@ -105,7 +105,9 @@ def pick_other() -> Other:
     )
     model = _pick_model()
     with more():
-        lines = controls.text("lines", "", "Your own paraphrases of A", height=150, help=_words("lines"))
+        lines = controls.text(
+            "lines", "", "Your own paraphrases of A", height=150, help=_words("lines")
+        )
     own = [line.strip() for line in lines.splitlines() if line.strip()]
     return Other(model, text.strip(), tuple(own[:MAX_LINES]))
 
@@ -156,10 +158,15 @@ def compare(key: TraceKey, other: Other) -> Comparison | None:
 
 def _run(key: TraceKey, model: LoadedModel | None = None) -> Trace:
     """The trace of at most :data:`MAX_TOKENS` tokens, not cached."""
-    decode = key.attention_type in {"decoder", "cross"}
-    options = {"decode": decode, "languages": key.languages}
-    model = model or cache.model(key.model)
-    trace = trace_text(model, key.text, key.pair, MAX_TOKENS, key.target, **options)
+    trace = trace_text(
+        model or cache.model(key.model),
+        key.text,
+        key.pair,
+        MAX_TOKENS,
+        key.target,
+        decode=key.attention_type in {"decoder", "cross"},
+        languages=key.languages,
+    )
     return trace if key.attention_type is None else trace.of_type(key.attention_type)
 
 
@@ -209,12 +216,10 @@ def _place(models: OfModels) -> Shared[list[OverCorpus]]:  # noqa: ARG001 - the 
     return Shared([])
 
 
-def _compare_models(
-    a: Trace, b: Trace, alignment: Alignment, models: OfModels
-) -> Comparison:
+def _compare_models(a: Trace, b: Trace, alignment: Alignment, models: OfModels) -> Comparison:
     """Each head of A beside the head of B that is most alike over the sample corpus."""
     begins, stop = _words("matching", done=0, total=_SAMPLES), "compare_cancel"
-    run = lambda bar: _over_corpus(models, bar)  # noqa: E731
+    run = lambda bar: _over_corpus(models, bar)
     found = measure_once(_place(models), run, begins, stop, _same_model)
     nearest = match_heads(found.distances, one_to_one=False)
     distances = np.zeros(a.shape[:2])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
@@ -37,14 +37,7 @@ _words = Prose(__file__)
 def show_answer(found: Comparison) -> None:
     """Say in place of the question which head differs most, and how its attention turns."""
     layer, head = found.largest
-    facts = {
-        "models": found.nearest is not None,
-        "head": head_name(found.a, layer, head),
-        "other": head_name(found.b, *found.head_of_b(layer, head)),
-        "distance": number(found.distances[layer, head]),
-        "floor": number(found.floor.values[layer, head]),
-        "count": found.floor.count,
-    }
+    facts = _facts(found, layer, head)
     if not found.alignment.pairs:
         return set_headline(_words("nothing_shared"))
     if not found.distances.any():
@@ -52,6 +45,20 @@ def show_answer(found: Comparison) -> None:
     if not found.over.any():
         return set_headline(_words("under_floor", facts=facts))
     return set_headline(_words("differ", facts=facts, turn=_turn_of(found, layer, head)))
+
+
+def _facts(found: Comparison, layer: int, head: int) -> dict[str, Any]:
+    """What is said of a head, in the fields of words."""
+    floor = found.floor.values  # noqa: PD011 - of no data frame
+    return {
+        "models": found.nearest is not None,
+        "head": head_name(found.a, layer, head),
+        "other": head_name(found.b, *found.head_of_b(layer, head)),
+        "distance": number(found.distances[layer, head]),
+        "floor": number(floor[layer, head], missing="unknown"),
+        "over": found.over[layer, head],
+        "count": found.floor.count,
+    }
 
 
 def _turn_of(found: Comparison, layer: int, head: int) -> str:
@@ -114,7 +121,10 @@ def show_picture(found: Comparison, layer: int, head: int, tokens: int) -> None:
         chosen=(layer, head),
         distances=found.distances,
         over=found.over,
-        about=_about_heads(found),
+        about=[
+            _words("about", facts=_facts(found, *place))
+            for place in np.ndindex(found.distances.shape)
+        ],
         held=sent["held"],
         serial=serial,
         picture=file.titled("Two sides compared", place=names[0]),
@@ -151,21 +161,6 @@ def _difference(found: Comparison, layer: int, head: int) -> Difference:
     return difference(found.a, found.b, found.alignment, (layer, head), other)
 
 
-def _about_heads(found: Comparison) -> list[str]:
-    """Each head, its distance and the floor, in one line."""
-    lines = []
-    for layer, head in np.ndindex(found.distances.shape):
-        facts = {
-            "head": head_name(found.a, layer, head),
-            "other": head_name(found.b, *found.head_of_b(layer, head)),
-            "distance": number(found.distances[layer, head]),
-            "floor": number(found.floor.values[layer, head], missing="unknown"),
-        }
-        models = found.nearest is not None
-        lines.append(_words("about", facts=facts, models=models, over=found.over[layer, head]))
-    return lines
-
-
 def _hold(groups: Sequence[tuple[int, ...]], held: tuple[int, ...]) -> None:
     """Store the pinned cell as positions in A, from 1, as other pages do."""
     if changes(KEY, {"held": list(held)}):
@@ -191,7 +186,7 @@ def show_all_heads(found: Comparison, layer: int, head: int) -> None:
         "layer": np.array(found.a.layer_labels)[layers],
         "head": heads + 1,
         "distance": found.distances.ravel(),
-        "floor": found.floor.values.ravel(),
+        "floor": found.floor.values.ravel(),  # noqa: PD011 - of no data frame
         "over": found.over.ravel(),
     }
     for way, matching in (("nearest", found.nearest), ("matched", found.matched)):
