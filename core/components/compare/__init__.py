@@ -1,4 +1,4 @@
-"""Two sides compared: attention of a head on each, the difference, and a map of all heads."""
+"""Two sides compared: attention of a head on each, the change, and a map of all heads."""
 
 from __future__ import annotations
 
@@ -14,24 +14,22 @@ from core.components.reported_state import as_index, as_indices, reported
 from core.components.scripts import register_component
 
 _compare = register_component("compare")
-Numbers = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CompareView:
-    """What the component draws; positions, layers and heads from 0.
+    """What the component draws, under the names that its script has; layers and heads from 0.
 
     Attributes
     ----------
-    names : of the pairs of words, which are the rows and the columns before the last, the rest.
-    titles : of side A and of side B.
-    words : of each side; `pairs` are their indices in A and in B.
-    corrected : whether the visitor has set a pair.
-    weights : attention in A, in B, and the change, each (pair, pair + 1).
-    layer_labels : people's numbers of A's layers.
+    names : of the pairs of words: the rows, and the columns before the last, which is the rest.
+    titles : of A and of B.
+    words : of A and of B; `pairs` are their indices in both, `corrected` if some are the visitor's.
+    a, b, change : (pair, pair + 1), attention in A and in B, and B less A.
+    layers : the numbers of A's layers, as people read them.
     chosen : layer and head.
-    distances : (layer, head); `over` says whether each is beyond the noise floor.
-    about : each head in one line, in the order of layers and heads.
+    distance : (layer, head); `over` says whether each is beyond the noise floor, `about` all in
+        a line a head.
     held : row and column of the pinned cell; empty for none.
     serial : when it changes, the component takes `held`; else it keeps its own.
     picture : the name and the facts of a saved picture.
@@ -42,63 +40,55 @@ class CompareView:
     words: tuple[Sequence[str], Sequence[str]]
     pairs: Sequence[tuple[int, int]]
     corrected: bool
-    weights: tuple[Numbers, Numbers, Numbers]
-    layer_labels: Sequence[int]
+    a: NDArray[np.float32]
+    b: NDArray[np.float32]
+    change: NDArray[np.float32]
+    layers: Sequence[int]
     chosen: tuple[int, int]
-    distances: Numbers
+    distance: NDArray[np.float64]
     over: NDArray[np.bool_]
     about: Sequence[str]
-    held: Sequence[int] = ()
-    serial: int = 0
+    held: Sequence[int]
+    serial: int
     picture: Mapping[str, Any] | None = None
 
     def packed(self) -> bytes:
         """What the component receives."""
-        settings = {
-            name: getattr(self, name)
-            for name in ("names", "titles", "words", "pairs", "corrected", "chosen", "about")
-        }
-        settings |= {name: getattr(self, name) for name in ("held", "serial", "picture")}
-        settings |= {"layerLabels": self.layer_labels, "heads": self.distances.shape[1]}
-        a, b, change = self.weights
-        over = self.over.astype(np.uint8)
-        return pack(settings, a=a, b=b, change=change, distance=self.distances, over=over)
+        fields = vars(self) | {"over": self.over.astype(np.uint8), "heads": self.over.shape[1]}
+        arrays = {name: each for name, each in fields.items() if isinstance(each, np.ndarray)}
+        return pack({name: fields[name] for name in fields.keys() - arrays.keys()}, **arrays)
 
 
 def show_compare(
     view: CompareView,
     *,
     key: str,
-    on_hold: Callable[[tuple[int, ...]], None],
+    on_hold: Callable[[list[int]], None],
     on_open: Callable[[int, int], None],
-    on_match: Callable[[tuple[int, int] | None], None],
+    on_match: Callable[[list[int]], None],
 ) -> None:
     """Draw both sides; pointing never asks the server.
 
     `on_hold` gets the row and column that were pinned, or nothing; `on_open` a layer and a head;
-    `on_match` a word of A and one of B that are to be partners, None to undo all such pairs.
+    `on_match` a word of A and one of B that are to be partners, nothing to undo all such pairs.
     """
-    rows, (layers, heads) = len(view.names), view.distances.shape
 
-    def held() -> None:
-        cell = as_indices(reported(key, "view").get("held"))
-        on_hold(tuple(cell) if len(cell) == 2 and max(cell) < rows else ())
+    def read(name: str, parts: tuple[str, str], counts: tuple[int, ...]) -> list[int]:
+        report = reported(key, name)
+        found = [
+            as_index(report.get(part), count) for part, count in zip(parts, counts, strict=True)
+        ]
+        return as_indices(found) if None not in found else []
 
     def opened() -> None:
-        place = reported(key, "open")
-        layer, head = as_index(place.get("layer"), layers), as_index(place.get("head"), heads)
-        if layer is not None and head is not None:
-            on_open(layer, head)
+        if place := read("open", ("layer", "head"), view.over.shape):
+            on_open(place[0], place[1])
 
-    def matched() -> None:
-        pair = reported(key, "match")
-        a, b = (as_index(pair.get(side), len(view.words[i])) for i, side in enumerate("ab"))
-        on_match(None if a is None or b is None else (a, b))
-
+    sizes, rows = (len(view.words[0]), len(view.words[1])), (len(view.names),) * 2
     _compare(
         key=key,
         data=view.packed(),
-        on_view_change=held,
+        on_view_change=lambda: on_hold(read("view", ("row", "column"), rows)),
         on_open_change=opened,
-        on_match_change=matched,
+        on_match_change=lambda: on_match(read("match", ("a", "b"), sizes)),
     )

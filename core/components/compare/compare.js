@@ -26,7 +26,7 @@ import { View, mount } from "../shared/view.js"
  * @property {[string[], string[]]} words of both sides
  * @property {[number, number][]} pairs of words
  * @property {boolean} corrected whether pairs were set by hand
- * @property {number[]} layerLabels
+ * @property {number[]} layers their numbers
  * @property {number} heads of each layer
  * @property {[number, number]} chosen layer and head, from 0
  * @property {string[]} about each head, in one line
@@ -195,14 +195,14 @@ export class CompareView extends View {
     const { grid, data } = this
     const most = largest([data.distance])
     const columns = `${TILE.label}px repeat(${data.heads}, ${TILE.width}px)`
-    const size = { rows: data.layerLabels.length, columns: data.heads }
+    const size = { rows: data.layers.length, columns: data.heads }
     const [layer, head] = data.chosen
     const addRows = () => {
       const top = grid.addRow(TILE.height)
       setAttrs(el(top, "span"), { role: "presentation" })
       for (let i = 1; i <= data.heads; i++)
         setAttrs(el(top, "span", "label", String(i)), { role: "columnheader" })
-      data.layerLabels.forEach((number, row) => {
+      data.layers.forEach((number, row) => {
         const line = grid.addRow(TILE.height)
         setAttrs(el(line, "span", "label", `L${number}`), { role: "rowheader" })
         for (let column = 0; column < data.heads; column++) {
@@ -275,7 +275,7 @@ export class CompareView extends View {
     const isSame = cell !== null && cell.row === row && cell.column === column
     if (cell && cell.column === this.extent.rows) return
     this.held = isSame || !cell ? [] : [cell.row, cell.column]
-    this.sendReport("view", { held: this.held })
+    this.sendReport("view", this.held.length ? { row: cell?.row, column: cell?.column } : {})
     this.focus.id = cell
     this.readCell()
   }

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -34,27 +34,20 @@ from core.ui.words.prose import Prose
 
 MAX_TOKENS = 128  # of a side: pictures of more words cannot be read next to each other
 MAX_LINES = 20  # of the visitor's own paraphrases
-TWIN = "twin"  # model B: A's with fresh weights
+TWIN = "twin"  # as model B: A's with fresh weights
 _SAMPLES = 48  # sentences over which heads of two models are matched
-_MAX_TRACES, _MAX_FLOORS, _MAX_PAIRS = 16, 64, 4  # kept for all visitors; 5 MB, 1 kB, 2 MB each
+_MAX_TRACES, _MAX_FLOORS, _MAX_PAIRS = 8, 64, 4  # kept for all visitors; 5 MB, 1 kB, 2 MB each
 _MATCH, _OF = "match", "_texts_of_match"
 _PAIR = re.compile(r"(\d{1,4})-(\d{1,4})")
 _words = Prose(__file__)
 
 
 class Other(NamedTuple):
-    """Side B as it was chosen: a model by its link name, a text; and the visitor's paraphrases."""
+    """Side B as chosen, a model and a text, each "" for that of A; the visitor's paraphrases."""
 
-    model: str  # "" for the model of A
-    text: str  # "" for the text of A
+    model: str
+    text: str
     lines: tuple[str, ...]
-
-
-class OverCorpus(NamedTuple):
-    """What two models do over the sample corpus."""
-
-    distances: Floats  # (sentence, heads of A, heads of B)
-    floor: Floor
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +58,8 @@ class Comparison:
     ----------
     distances : of A's heads to those of B, (layer, head).
     lines : the paraphrases behind the floor; none where two models are compared.
-    nearest, matched : for two models, the most alike head of B for each of A, and the same with
-        each head of B taken once; else None.
+    nearest, matched : of two models, the head of B that is most alike over the sample corpus for
+        each of A, and the same with each head of B taken once; else None.
     """
 
     a: Trace
@@ -82,8 +75,8 @@ class Comparison:
         """The head of B that a head of A is compared with."""
         if self.nearest is None:
             return layer, head
-        number = self.nearest.partner[layer * self.a.shape[1] + head]
-        return int(number) // self.b.shape[1], int(number) % self.b.shape[1]
+        number = int(self.nearest.partner[layer * self.a.shape[1] + head])
+        return divmod(number, self.b.shape[1])
 
     @property
     def over(self) -> Bools:
@@ -93,163 +86,145 @@ class Comparison:
     @property
     def largest(self) -> Place:
         """The head that differs most, of those over the floor if there are any."""
-        sizes = np.where(self.over, 1 + self.distances, self.distances)
-        layer, head = np.unravel_index(int(sizes.argmax()), sizes.shape)
-        return int(layer), int(head)
+        sizes = self.distances + self.over
+        return divmod(int(sizes.argmax()), sizes.shape[1])
 
 
 def pick_other() -> Other:
     """Choose side B: another text, another model, or both."""
-    text = controls.text(
-        "b", "", "B: another sentence", column=330, placeholder="Empty: the sentence above"
-    )
+    text = controls.text("b", "", "B: another sentence", column=330, placeholder="Empty: the same")
     model = _pick_model()
     with more():
-        lines = controls.text(
-            "lines", "", "Your own paraphrases of A", height=150, help=_words("lines")
-        )
-    own = [line.strip() for line in lines.splitlines() if line.strip()]
-    return Other(model, text.strip(), tuple(own[:MAX_LINES]))
+        help_ = _words("lines", most=MAX_LINES)
+        lines = controls.text("lines", "", "Your own paraphrases of A", height=150, help=help_)
+    own = filter(None, map(str.strip, lines.splitlines()))
+    return Other(model, text.strip(), tuple(own)[:MAX_LINES])
 
 
 def _pick_model() -> str:
     """A menu of the models on offer, in which a visitor who may can type any other."""
-    granted = access()
+    granted, key = access(), "model_b"
     names = {"": "the same", TWIN: "its untrained twin"} | {name: name for name in granted.names}
     if granted.free_text:
-        name = controls.text("model_b", "")
-        names.setdefault(name, name)
+        controls.text(key, "")
     else:
-        name = controls.choice("model_b", names, subject="The models of side B are")
+        controls.choice(key, names, subject="The models of side B are")
+    typed: str = st.session_state[key]
     with st.container(width=200):
         st.selectbox(
             "B: another model",
-            list(names),
-            key="model_b",
-            format_func=lambda each: names.get(each, each),
+            dict.fromkeys([*names, typed]),
+            key=key,
+            format_func=lambda name: names.get(name, name),
             accept_new_options=granted.free_text,
             persist_state="session",
             help=f"{_words('models')} {box_help(granted)}",
         )
-    return name.strip()
+    return typed.strip()
 
 
 def compare(key: TraceKey, other: Other) -> Comparison | None:
     """Measure both sides; None if they are the same text and model.
 
-    Raises ModelError where model B cannot be used, before anything of it is loaded.
+    Raises ModelError where model B cannot be used; what does not fit in memory is not loaded.
     """
-    is_twin = other.model == TWIN
-    model_b = key.model if is_twin else resolve(other.model or key.model)
-    text = other.text or key.text
-    if not is_twin and (model_b, text) == key[:2]:
+    twin = other.model == TWIN
+    model_b = resolve(other.model) if other.model and not twin else key.model
+    key_b = key._replace(text=other.text or key.text)
+    if key_b == key and model_b == key.model and not twin:
         return None
-    key_b = key._replace(text=text)
     if model_b != key.model:
-        key_b = TraceKey(model_b, text, key.pair)
-    a, b = trace_of(key), _twin_trace(key_b) if is_twin else trace_of(key_b)
+        key_b = TraceKey(model_b, key_b.text, key.pair)
+    a, b = _trace(key), run(key_b, twin=True) if twin else _trace(key_b)
     alignment = align(a, b, _corrections(a, b))
-    if is_twin or model_b != key.model:
-        return _compare_models(a, b, alignment, OfModels(key.model, model_b, is_twin))
+    if twin or model_b != key.model:
+        return _compare_models(a, b, alignment, (key.model, model_b, twin))
     lines = other.lines or paraphrases(key.text)
     distances = head_distances(a, b, alignment) if alignment.pairs else np.zeros(a.shape[:2])
     return Comparison(a, b, alignment, distances, _floor(key, lines), lines)
 
 
-def _run(key: TraceKey, model: LoadedModel | None = None) -> Trace:
-    """The trace of at most :data:`MAX_TOKENS` tokens, not cached."""
-    trace = trace_text(
-        model or cache.model(key.model),
-        key.text,
-        key.pair,
-        MAX_TOKENS,
-        key.target,
-        decode=key.attention_type in {"decoder", "cross"},
-        languages=key.languages,
-    )
+def _trace(key: TraceKey) -> Trace:
+    """The trace of a side, shared with the other pages unless the text must be cut."""
+    trace = cache.trace(*key)
+    return run(key) if len(trace.tokens) > MAX_TOKENS else trace
+
+
+@st.cache_resource(max_entries=_MAX_TRACES, show_spinner=False)
+def run(key: TraceKey, *, twin: bool = False) -> Trace:
+    """The trace of at most :data:`MAX_TOKENS` tokens; with `twin`, that of the untrained twin."""
+    with _model(key.model, twin=twin) as model:
+        trace = trace_text(
+            model,
+            key.text,
+            key.pair,
+            MAX_TOKENS,
+            key.target,
+            decode=key.attention_type in {"decoder", "cross"},
+            languages=key.languages,
+        )
     return trace if key.attention_type is None else trace.of_type(key.attention_type)
 
 
-@st.cache_resource(max_entries=_MAX_TRACES, show_spinner="Running the text through the model …")
-def _cut(key: TraceKey) -> Trace:
-    return _run(key)
-
-
-def trace_of(key: TraceKey) -> Trace:
-    """The trace of a side, shared with the other pages unless the text must be cut."""
-    trace = cache.trace(*key)
-    return _cut(key) if len(trace.tokens) > MAX_TOKENS else trace
-
-
-@st.cache_resource(max_entries=_MAX_TRACES, show_spinner="Running the untrained twin …")
-def _twin_trace(key: TraceKey) -> Trace:
+@contextmanager
+def _model(name: str, *, twin: bool) -> Iterator[LoadedModel]:
+    """A model, or its untrained twin, which is gone afterwards."""
+    if not twin:
+        yield cache.model(name)
+        return
     try:
         with room_for_twin:
-            return _run(key, untrained_twin(cache.model(key.model)))
+            yield untrained_twin(cache.model(name))
     finally:
         return_freed_memory()
 
 
 @st.cache_resource(max_entries=_MAX_FLOORS, show_spinner="Running paraphrases of A …")
-def _floor(key: TraceKey, lines: Sequence[str]) -> Floor:
-    """How far heads differ between a text and its paraphrases; one without common words is left."""
-    a, distances = trace_of(key), []
-    for line in lines:
-        trace = _run(key._replace(text=line))
-        alignment = align(a, trace)
-        if alignment.pairs:
-            distances.append(head_distances(a, trace, alignment))
+def _floor(key: TraceKey, lines: tuple[str, ...]) -> Floor:
+    """The noise floor from a text's paraphrases; one that shares no word with it is left out."""
+    a = _trace(key)
+    sides = [(trace, align(a, trace)) for trace in (run(key._replace(text=each)) for each in lines)]
+    distances = [head_distances(a, trace, aligned) for trace, aligned in sides if aligned.pairs]
     return floor(np.array(distances).reshape(-1, *a.shape[:2]))
 
 
-class OfModels(NamedTuple):
-    """Two models, by the names that load them; B may be A's untrained twin."""
-
-    a: str
-    b: str
-    is_twin: bool
-
-
 @st.cache_resource(max_entries=_MAX_PAIRS, show_spinner=False)
-def _place(models: OfModels) -> Shared[list[OverCorpus]]:  # noqa: ARG001 - the key
-    """The slot for what two models do over the corpus; empty until a run has finished."""
+def _place(models: tuple[str, str, bool]) -> Shared[list[tuple[Floats, Floor]]]:  # noqa: ARG001
+    """The slot for two models' distances and floor; empty until a run has finished."""
     return Shared([])
 
 
-def _compare_models(a: Trace, b: Trace, alignment: Alignment, models: OfModels) -> Comparison:
+def _compare_models(
+    a: Trace, b: Trace, alignment: Alignment, models: tuple[str, str, bool]
+) -> Comparison:
     """Each head of A beside the head of B that is most alike over the sample corpus."""
-    begins, stop = _words("matching", done=0, total=_SAMPLES), "compare_cancel"
-    run = lambda bar: _over_corpus(models, bar)
-    found = measure_once(_place(models), run, begins, stop, _same_model)
-    nearest = match_heads(found.distances, one_to_one=False)
+    over_corpus = lambda bar: _over_corpus(models, bar)
+    begins, place = _words("matching", done=0, total=_SAMPLES), _place(models)
+    corpus, floor = measure_once(place, over_corpus, begins, "compare_cancel", _same_model)
+    nearest = match_heads(corpus, one_to_one=False)
     distances = np.zeros(a.shape[:2])
     if alignment.pairs:
         between = between_heads(a, b, alignment)
         distances = between[np.arange(len(between)), nearest.partner].reshape(a.shape[:2])
-    matched = match_heads(found.distances)
-    return Comparison(a, b, alignment, distances, found.floor, (), nearest, matched)
+    return Comparison(a, b, alignment, distances, floor, (), nearest, match_heads(corpus))
 
 
 def _same_model() -> None:
     controls.pick(model_b="")
 
 
-def _over_corpus(models: OfModels, bar: ProgressBar) -> OverCorpus:
-    """Both models on sentences of the sample corpus, of which only queries and keys are kept."""
-    sentences = sample_sentences()
-    texts = sentences[:: len(sentences) // _SAMPLES][:_SAMPLES]
-    of_a = dict(trace_by_length(cache.model(models.a), texts, max_tokens=MAX_TOKENS, whole=False))
+def _over_corpus(models: tuple[str, str, bool], bar: ProgressBar) -> tuple[Floats, Floor]:
+    """The distances of all pairs of heads, (sentence, heads of A, heads of B), and A's floor."""
+    model_a, model_b, twin = models
+    texts = sample_sentences()
+    texts = texts[:: len(texts) // _SAMPLES][:_SAMPLES]
+    of_a = dict(trace_by_length(cache.model(model_a), texts, whole=False))
     distances = []
-    with room_for_twin if models.is_twin else contextlib.nullcontext():
-        b = cache.model(models.b)
-        b = untrained_twin(b) if models.is_twin else b
-        for index, trace in trace_by_length(b, texts, max_tokens=MAX_TOKENS, whole=False):
-            if index in of_a:
-                alignment = align(of_a[index], trace)
-                distances.append(between_heads(of_a[index], trace, alignment))
-            done = len(distances)
+    with _model(model_b, twin=twin) as b:
+        for done, (index, trace) in enumerate(trace_by_length(b, texts, whole=False)):
+            distances.append(between_heads(of_a[index], trace, align(of_a[index], trace)))
             bar.step(done / len(texts), _words("matching", done=done, total=len(texts)))
-    return OverCorpus(np.array(distances), model_floor(of_a.values()))
+    return np.array(distances), model_floor(of_a.values())
 
 
 def _corrections(a: Trace, b: Trace) -> list[tuple[int, int]]:
@@ -261,9 +236,7 @@ def _corrections(a: Trace, b: Trace) -> list[tuple[int, int]]:
     return [(int(i) - 1, int(j) - 1) for i, j in _PAIR.findall(controls.text(_MATCH, ""))]
 
 
-def set_pair(pair: tuple[int, int] | None) -> None:
+def set_pair(pair: list[int]) -> None:
     """Make a word of A and one of B partners, or undo all such pairs; for callbacks."""
-    before = _PAIR.findall(st.session_state[_MATCH]) if pair else []
-    now = [(str(pair[0] + 1), str(pair[1] + 1))] if pair else []
-    kept = [each for each in before if not (each[0] == now[0][0] or each[1] == now[0][1])]
-    controls.pick(match=",".join("-".join(each) for each in kept + now))
+    match = st.session_state[_MATCH] if pair else ""
+    controls.pick(match=",".join(filter(None, [match, "-".join(str(i + 1) for i in pair)])))
