@@ -56,7 +56,8 @@ class CompareView:
         """What the component receives."""
         fields = vars(self) | {"over": self.over.astype(np.uint8), "heads": self.over.shape[1]}
         arrays = {name: each for name, each in fields.items() if isinstance(each, np.ndarray)}
-        return pack({name: fields[name] for name in fields.keys() - arrays.keys()}, **arrays)
+        settings = {name: each for name, each in fields.items() if name not in arrays}
+        return pack(settings, **arrays)
 
 
 def show_compare(

@@ -1,15 +1,6 @@
 // Attention on two sides and what changed, on common scales; beside them how far every head differs; below, the words.
 
-import {
-  clamp,
-  el,
-  placeOf,
-  setAttrs,
-  setParts,
-  setPx,
-  sizeCanvas,
-  textWidths,
-} from "../shared/dom.js"
+import { clamp, el, placeOf, setAttrs, setParts, sizeCanvas, textWidths } from "../shared/dom.js"
 import { Focus, cellAfter } from "../shared/focus.js"
 import { HeadGrid } from "../shared/head_grid.js"
 import { colourSteps, paletteOf, readTheme } from "../shared/scales.js"
@@ -20,22 +11,10 @@ import { View, mount } from "../shared/view.js"
 /** @import { Component } from "../shared/view.js" */
 /**
  * @typedef {{side: number, unit: number}} Word from 0
- * @typedef {object} Data
- * @property {string[]} names of the pairs: rows, and columns before the last, which is the rest
- * @property {[string, string]} titles of both sides
- * @property {[string[], string[]]} words of both sides
- * @property {[number, number][]} pairs of words
- * @property {boolean} corrected whether pairs were set by hand
- * @property {number[]} layers their numbers
- * @property {number} heads of each layer
- * @property {[number, number]} chosen layer and head, from 0
- * @property {string[]} about each head, in one line
- * @property {number[]} held row and column, from 0; none if empty
- * @property {Float32Array} a row by row
- * @property {Float32Array} b likewise
- * @property {Float32Array} change likewise
- * @property {Float32Array} distance of each head
- * @property {Uint8Array} over whether that is beyond the noise floor
+ * @typedef {{
+ *   names: string[], titles: string[], words: string[][], pairs: number[][], corrected: boolean, layers: number[], heads: number, chosen: number[],
+ *   about: string[], held: number[], a: Float32Array, b: Float32Array, change: Float32Array, distance: Float32Array, over: Uint8Array
+ * }} Data as core/components/compare/__init__.py says
  */
 
 const CELL = { min: 14, max: 28 } // pixels
@@ -129,7 +108,7 @@ export class CompareView extends View {
     const [plain, signed] = palettes.map((name) => colourSteps(paletteOf(root, name)))
     this.steps = plain
     this.size = this.measure()
-    const [top, most] = [largest([data.a, data.b]), largest([data.change])]
+    const [top, most] = [Math.max(largest(data.a), largest(data.b)), largest(data.change)]
     const titles = [...data.titles, "B − A"]
     panels.forEach(({ title }, i) => Object.assign(title, { textContent: titles[i] }))
     for (const [i, values] of [data.a, data.b].entries())
@@ -145,8 +124,8 @@ export class CompareView extends View {
       node.style.background = `linear-gradient(to right, ${colours})`
       return node
     })
-    const change = most.toFixed(2)
-    this.legend.replaceChildren("0", ramps[0], top.toFixed(2), `−${change}`, ramps[1], change)
+    const [high, change] = [top.toFixed(2), most.toFixed(2)]
+    this.legend.replaceChildren("A, B 0", ramps[0], high, `· change −${change}`, ramps[1], change)
     this.buildMap()
     this.fillWords()
     this.readCell()
@@ -193,7 +172,7 @@ export class CompareView extends View {
 
   buildMap() {
     const { grid, data } = this
-    const most = largest([data.distance])
+    const most = largest(data.distance)
     const columns = `${TILE.label}px repeat(${data.heads}, ${TILE.width}px)`
     const size = { rows: data.layers.length, columns: data.heads }
     const [layer, head] = data.chosen
@@ -237,8 +216,7 @@ export class CompareView extends View {
       return line
     })
     const hint = el(null, "div", "hint", "Press a word of A and one of B to pair them.")
-    const undo = el(hint, "button", "", "Undo my pairs")
-    undo.hidden = !data.corrected
+    const undo = el(data.corrected ? hint : null, "button", "", "Undo my pairs")
     undo.onclick = () => this.sendReport("match", {})
     words.replaceChildren(...lines, hint)
   }
@@ -246,13 +224,13 @@ export class CompareView extends View {
   /** @param {Word} word */
   pick(word) {
     const { picked } = this
-    const isOther = picked !== null && picked.side !== word.side
-    if (isOther) {
+    const isSame = picked?.side === word.side && picked.unit === word.unit
+    this.picked = isSame ? null : word
+    if (picked && picked.side !== word.side) {
       const [a, b] = word.side ? [picked.unit, word.unit] : [word.unit, picked.unit]
       this.sendReport("match", { a, b })
+      this.picked = null
     }
-    const isSame = picked?.side === word.side && picked.unit === word.unit
-    this.picked = isOther || isSame ? null : word
     this.fillWords()
     const buttons = this.words.querySelectorAll(".line")[word.side].querySelectorAll("button")
     buttons[word.unit].focus({ preventScroll: true })
@@ -260,42 +238,35 @@ export class CompareView extends View {
 
   /** @param {MouseEvent} event @returns {Cell | null} */
   cellAt(event) {
-    const canvas = this.panels.find((each) => each.canvas === event.target)?.canvas
-    if (!canvas) return null
-    const { x, y } = placeOf(canvas, event)
-    const { cell, label } = this.size
-    const [row, column] = [y, x].map((place) => Math.floor((place - label) / cell))
-    const isInside = row >= 0 && column >= 0 && row < this.extent.rows
-    return isInside && column < this.extent.columns ? { row, column } : null
+    if (!(event.target instanceof HTMLCanvasElement)) return null
+    const { x, y } = placeOf(event.target, event)
+    const { size, extent } = this
+    const [row, column] = [y, x].map((place) => Math.floor((place - size.label) / size.cell))
+    const isInside = Math.min(row, column) >= 0 && row < extent.rows && column < extent.columns
+    return isInside ? { row, column } : null
   }
 
   /** Pin a cell; again: release it. The rest is no word, and is never pinned. @param {Cell | null} cell */
   hold(cell) {
-    const [row, column] = this.held
-    const isSame = cell !== null && cell.row === row && cell.column === column
-    if (cell && cell.column === this.extent.rows) return
+    if (cell?.column === this.extent.rows) return
+    const isSame = String(this.held) === String([cell?.row, cell?.column])
     this.held = isSame || !cell ? [] : [cell.row, cell.column]
-    this.sendReport("view", this.held.length ? { row: cell?.row, column: cell?.column } : {})
+    this.sendReport("view", isSame ? {} : { ...cell })
     this.focus.id = cell
     this.readCell()
   }
 
   readCell() {
-    const { data, active, panels, size, sentence } = this
-    for (const { ring } of panels) ring.hidden = !active
-    if (!active)
-      return setParts(sentence, [
-        ["Point at a cell to read it on both sides, press to pin it.", "hint"],
-      ])
+    const { data, active, host, size, sentence } = this
+    host.classList.toggle("reads", active !== null)
+    if (!active) {
+      const hint = "Point at a cell to read it on both sides, press to pin it."
+      return setParts(sentence, [[hint, "hint"]])
+    }
     const { row, column } = active
     const index = row * this.extent.columns + column
-    for (const { ring } of panels)
-      setPx(ring, {
-        left: size.label + column * size.cell - 1,
-        top: size.label + row * size.cell - 1,
-        width: size.cell + 1,
-        height: size.cell + 1,
-      })
+    const [x, y] = [column, row].map((place) => size.label + place * size.cell - 1)
+    host.style.cssText = `--x: ${x}px; --y: ${y}px; --side: ${size.cell + 1}px`
     const [a, b, change] = [data.a, data.b, data.change].map((values) => values[index].toFixed(3))
     setParts(sentence, [
       [data.names[row], "from"],
@@ -307,11 +278,9 @@ export class CompareView extends View {
   }
 }
 
-/** The largest size among numbers, 1 where all are 0. @param {Float32Array[]} arrays */
-function largest(arrays) {
-  let most = 0
-  for (const values of arrays) for (const value of values) most = Math.max(most, Math.abs(value))
-  return most || 1
+/** The largest size, 1 where all are 0. @param {Float32Array} values */
+function largest(values) {
+  return values.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1
 }
 
 /** @param {{css: string}[]} steps @param {number} share */

@@ -104,16 +104,12 @@ def pick_other() -> Other:
 def _pick_model() -> str:
     """A menu of the models on offer, in which a visitor who may can type any other."""
     granted, key = access(), "model_b"
-    names = {"": "the same", TWIN: "its untrained twin"} | {name: name for name in granted.names}
-    if granted.free_text:
-        controls.text(key, "")
-    else:
-        controls.choice(key, names, subject="The models of side B are")
-    typed: str = st.session_state[key]
+    names = {"": "the same", TWIN: "its untrained twin"}
+    typed = controls.text(key, "")
     with st.container(width=200):
         st.selectbox(
             "B: another model",
-            dict.fromkeys([*names, typed]),
+            dict.fromkeys([*names, *granted.names, typed]),
             key=key,
             format_func=lambda name: names.get(name, name),
             accept_new_options=granted.free_text,

@@ -18,7 +18,7 @@ from core.ui.heads import HeadTable, offer_table, show_head_table
 from core.ui.navigation import set_headline
 from core.ui.place import CELL, choose_head, pinned_pair
 from core.ui.words.messages import quote
-from core.ui.words.numbers import in_a_row, number
+from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
 from core.vocabulary import head_name
 
@@ -27,20 +27,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from core.model import Trace
 
 KEY = "compare_view"  # the component's
-_MAX_NAMED = 3  # words without a partner
-_TITLES = {
-    "distance": "distance here",
-    "floor": "noise floor",
-    "over": "over it",
-    "nearest": "most alike in B",
-    "nearest_distance": "over the corpus",
-    "nearest_low": "from",
-    "nearest_high": "to",
-    "matched": "one to one",
-}
 _words = Prose(__file__)
 
 
@@ -64,13 +52,10 @@ def show_answer(found: Comparison) -> None:
     set_headline(_words("answer", facts=facts, weights=weights))
 
 
-def _alone(found: Comparison) -> tuple[str, ...]:
+def _alone(found: Comparison) -> list[str]:
     """The words of A, and those of B, without a partner (Markdown)."""
-    named = []
-    for words in (found.alignment.only_a, found.alignment.only_b):
-        rest = [f"{len(words) - _MAX_NAMED} more"] if len(words) > _MAX_NAMED else []
-        named.append(in_a_row([*map(quote, words[:_MAX_NAMED]), *rest]))
-    return tuple(named)
+    sides = found.alignment.only_a, found.alignment.only_b
+    return [quote(" ".join(words)) if words else "" for words in sides]
 
 
 def _facts(found: Comparison, layer: int, head: int) -> dict[str, Any]:
@@ -165,15 +150,12 @@ def show_all_heads(found: Comparison, layer: int, head: int) -> None:
     for way in ("nearest", "matched"):
         matching = getattr(found, way)
         if matching is not None:
-            columns[way] = np.array([_name(found.b, each) for each in matching.partner])
+            names = [head_name(found.b, *place) for place in np.ndindex(found.b.shape[:2])]
+            columns[way] = np.array([*names, ""])[matching.partner]  # -1: none is left
             for name in ("distance", "low", "high"):
                 columns[f"{way}_{name}"] = getattr(matching, name)
     table = HeadTable(trace=found.a, table=pd.DataFrame(columns), layer=layer, head=head)
     with st.expander("All heads"):
-        show_head_table(table, _TITLES, key="compare_heads", on_open=choose_head)
+        titles = {name: name.replace("_", ", ") for name in list(columns)[2:]}
+        show_head_table(table, titles, key="compare_heads", on_open=choose_head)
         offer_table(table, contents("compare", found.a.model, "all-heads"))
-
-
-def _name(trace: Trace, index: int) -> str:
-    """A head by its index among all, -1 for none."""
-    return "" if index < 0 else head_name(trace, *divmod(int(index), trace.shape[1]))

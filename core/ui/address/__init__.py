@@ -76,11 +76,6 @@ def is_read_now() -> bool:
     return bool(st.session_state[_IS_READ])
 
 
-def is_bare() -> bool:
-    """Whether this run reads a link that asks for nothing."""
-    return is_read_now() and not any(st.session_state[_LINK].values())
-
-
 def translate(link: Mapping[str, str], parts: Mapping[str, str]) -> None:
     """Translate a link to a page that has become a part of another: see ``core.ui.words.pages``."""
     target = st.session_state[_LINK]
