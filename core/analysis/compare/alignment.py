@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from itertools import accumulate, count, pairwise, product
+from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise, product
 
 from core.analysis.attention_table import word_groups
 from core.model.trace import Trace
@@ -20,21 +20,13 @@ _BLANK = re.compile(r"<U\+[0-9A-F]+>|[␣↵␍⇥⍽◌\s]")  # how tokens show
 
 @dataclass(frozen=True)
 class Unit:
-    """What can have a partner: a word, its pieces joined, or a special token.
-
-    Attributes
-    ----------
-    label : what people read.
-    positions : of its tokens in the trace.
-    special : whether it is a special token.
-    start, end : first character and the one after the last, in its own sentence; -1 if special.
-    """
+    """What can have a partner: a word, its pieces joined, or a special token."""
 
     label: str
-    positions: tuple[int, ...]
+    positions: tuple[int, ...]  # of its tokens in the trace
     special: bool
-    start: int
-    end: int
+    start: int  # first character, in its own sentence; -1 if special
+    end: int  # the one after the last
 
     @property
     def key(self) -> str:
@@ -90,13 +82,14 @@ def units(trace: Trace) -> tuple[Unit, ...]:
     """The words and special tokens of a text, or the patches of an image, in order."""
     tokens = trace.tokens
     groups = word_groups(tokens) if trace.input.has_words else [[i] for i in range(len(tokens))]
-    found = []
-    for group in groups:
-        first, last = tokens[group[0]], tokens[group[-1]]
-        span = (-1, -1) if first.special else (first.span[0], last.span[1])
-        label = join_pieces([tokens[i] for i in group])
-        found.append(Unit(label, tuple(group), first.special, *span))
-    return tuple(found)
+    return tuple(_unit(trace, group) for group in groups)
+
+
+def _unit(trace: Trace, positions: list[int]) -> Unit:
+    parts = [trace.tokens[i] for i in positions]
+    first, last = parts[0], parts[-1]
+    span = (-1, -1) if first.special else (first.span[0], last.span[1])
+    return Unit(join_pieces(parts), tuple(positions), first.special, *span)
 
 
 def align(a: Trace, b: Trace, corrections: Iterable[Pair] = ()) -> Alignment:
@@ -112,10 +105,11 @@ def align(a: Trace, b: Trace, corrections: Iterable[Pair] = ()) -> Alignment:
     if same or not a.input.has_words:
         matches = [([i], [i]) for i in range(min(len(units_a), len(units_b)))]
     else:
-        words = _by_text(_words(units_a), _words(units_b))
-        matches = [*_by_role(units_a, units_b), *words]
-    of_a, places_a = _join(units_a, [own for own, _ in matches])
-    of_b, places_b = _join(units_b, [other for _, other in matches])
+        roles_a, roles_b = _roles(units_a), _roles(units_b)
+        matches = [([i], [roles_b[role]]) for role, i in roles_a.items() if role in roles_b]
+        matches += _by_text(_words(units_a), _words(units_b))
+    of_a, places_a = _join(a, units_a, [own for own, _ in matches])
+    of_b, places_b = _join(b, units_b, [other for _, other in matches])
     partners = dict(zip(places_a, places_b, strict=True))
     for i, j in corrections:
         if 0 <= i < len(of_a) and 0 <= j < len(of_b):
@@ -123,41 +117,22 @@ def align(a: Trace, b: Trace, corrections: Iterable[Pair] = ()) -> Alignment:
     return Alignment(of_a, of_b, tuple(sorted(partners.items())))
 
 
-def _join(own: tuple[Unit, ...], groups: list[list[int]]) -> tuple[tuple[Unit, ...], list[int]]:
+def _join(
+    trace: Trace, own: tuple[Unit, ...], groups: list[list[int]]
+) -> tuple[tuple[Unit, ...], list[int]]:
     """The units, those of a group joined into one, and where each group stands among them."""
     whole = {group[0]: group for group in groups}
     inner = {i for group in groups for i in group[1:]}
     starts = [i for i in range(len(own)) if i not in inner]
-    joined = tuple(_joined([own[i] for i in whole.get(start, [start])]) for start in starts)
+    parts = ([own[i].positions for i in whole.get(start, [start])] for start in starts)
+    joined = tuple(_unit(trace, list(chain(*positions))) for positions in parts)
     return joined, [starts.index(group[0]) for group in groups]
 
 
-def _joined(parts: list[Unit]) -> Unit:
-    return replace(
-        parts[0],
-        label="".join(part.label for part in parts),
-        positions=tuple(position for part in parts for position in part.positions),
-        end=parts[-1].end,
-    )
-
-
-def _by_role(a: tuple[Unit, ...], b: tuple[Unit, ...]) -> Iterator[Match]:
-    """Special tokens before the words, between them, and after them, counted from the end."""
-    of_a, of_b = _roles(a), _roles(b)
-    return (([i], [of_b[role]]) for role, i in of_a.items() if role in of_b)
-
-
-def _roles(own: tuple[Unit, ...]) -> dict[tuple[str, int], int]:
-    words = [i for i, unit in enumerate(own) if not unit.special] or [len(own)]
-    roles, between = {}, count()
-    for i, unit in enumerate(own):
-        if unit.special and i < words[0]:
-            roles["before", i] = i
-        elif unit.special and i > words[-1]:
-            roles["after", len(own) - i] = i
-        elif unit.special:
-            roles["between", next(between)] = i
-    return roles
+def _roles(own: tuple[Unit, ...]) -> dict[int, int]:
+    """Special tokens by number: before all words from the start, others from the end (negative)."""
+    specials = [i for i, unit in enumerate(own) if unit.special]
+    return {k if i == k else k - len(specials): i for k, i in enumerate(specials)}
 
 
 def _words(own: tuple[Unit, ...]) -> list[Word]:
@@ -166,10 +141,8 @@ def _words(own: tuple[Unit, ...]) -> list[Word]:
 
 def _by_text(a: list[Word], b: list[Word]) -> Iterator[Match]:
     """By characters where these are the same, else by matched words and what is between them."""
-    if _text(a) == _text(b):
-        yield from _by_characters(a, b)
-        return
-    anchors = [(-1, -1), *_common_subsequence(a, b), (len(a), len(b))]
+    matched = [] if _text(a) == _text(b) else _common_subsequence(a, b)
+    anchors = [(-1, -1), *matched, (len(a), len(b))]
     for (i, j), (next_i, next_j) in pairwise(anchors):
         gap_a, gap_b = a[i + 1 : next_i], b[j + 1 : next_j]
         if _text(gap_a) == _text(gap_b):
@@ -186,27 +159,20 @@ def _text(words: list[Word]) -> str:
 
 def _by_characters(a: list[Word], b: list[Word]) -> Iterator[Match]:
     """The smallest groups of words that hold the same characters on both sides."""
-    ends_a, ends_b = (set(accumulate(len(key) for key, _ in words)) for words in (a, b))
-    return zip(_cut(a, ends_a & ends_b), _cut(b, ends_a & ends_b), strict=True)
-
-
-def _cut(words: list[Word], ends: set[int]) -> list[list[int]]:
-    groups: list[list[int]] = [[]]
-    for (_, i), end in zip(words, accumulate(len(key) for key, _ in words), strict=True):
-        groups[-1].append(i)
-        if end in ends:
-            groups.append([])
-    return groups[:-1]
+    ends_a, ends_b = (list(accumulate(len(key) for key, _ in words)) for words in (a, b))
+    for low, high in pairwise([0, *sorted(set(ends_a) & set(ends_b))]):
+        yield (
+            [i for (_, i), end in zip(a, ends_a, strict=True) if low < end <= high],
+            [j for (_, j), end in zip(b, ends_b, strict=True) if low < end <= high],
+        )
 
 
 def _common_subsequence(a: list[Word], b: list[Word]) -> Iterator[Pair]:
     """Places of a longest common subsequence, the earliest of several."""
     lengths = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]  # from these places to the ends
     for i, j in product(reversed(range(len(a))), reversed(range(len(b)))):
-        same = a[i][0] == b[j][0]
-        lengths[i][j] = (
-            lengths[i + 1][j + 1] + 1 if same else max(lengths[i + 1][j], lengths[i][j + 1])
-        )
+        with_both = lengths[i + 1][j + 1] + (a[i][0] == b[j][0])
+        lengths[i][j] = max(with_both, lengths[i + 1][j], lengths[i][j + 1])
     i = j = 0
     while i < len(a) and j < len(b):
         if a[i][0] == b[j][0]:

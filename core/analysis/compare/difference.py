@@ -9,6 +9,7 @@ import numpy as np
 
 from core.analysis.arrays import Floats, Indices, one_thread
 from core.analysis.compare.alignment import Alignment
+from core.analysis.head_patterns import similarity
 from core.analysis.statistics import interval_of_mean
 from core.model.trace import Array, Trace
 
@@ -17,19 +18,12 @@ Place = tuple[int, int]  # layer and head, from 0
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """One head on both sides, aligned.
+    """One head on both sides, aligned."""
 
-    Attributes
-    ----------
-    names : of the pairs; the last column of the arrays is the attention to what has no partner.
-    a, b : attention, float32 (pair, pair + 1), rows summing to one.
-    distance : mean Jensen-Shannon distance of the rows, 0 to 1.
-    """
-
-    names: tuple[str, ...]
-    a: Array
+    names: tuple[str, ...]  # of the pairs
+    a: Array  # float32 (pair, pair + 1); the last column is what has no partner
     b: Array
-    distance: float
+    distance: float  # 0 to 1, as in :func:`head_distances`
 
     @property
     def change(self) -> Array:
@@ -39,30 +33,22 @@ class Difference:
 
 @dataclass(frozen=True)
 class Turn:
-    """The query word whose attention moved most, and the keys that lost and gained most.
-
-    `row` is a pair; `from_` and `to` are columns, of which the last is what has no partner. `lost`
-    and `gained` are the attention to these two on sides A and B.
-    """
+    """The query word whose attention moved most, and the keys that lost and gained most."""
 
     row: int
-    from_: int
+    from_: int  # a column; the last one is what has no partner
     to: int
-    lost: tuple[float, float]
-    gained: tuple[float, float]
+    lost: tuple[float, float]  # the attention to `from_` on sides A and B
+    gained: tuple[float, float]  # and to `to`
 
 
 @dataclass(frozen=True, eq=False)
 class Matching:
-    """For each head of A a head of B, all layers in order: -1 where none is left.
+    """For each head of A, all layers in order, a head of B."""
 
-    `distance` is the mean over the samples, `low` and `high` its bootstrap interval (nan for fewer
-    than 5 samples), each float64 (heads of A,), nan without a partner.
-    """
-
-    partner: Indices
-    distance: Floats
-    low: Floats
+    partner: Indices  # (heads of A,); -1 where none is left
+    distance: Floats  # mean over the samples; nan without a partner
+    low: Floats  # its bootstrap interval; nan for fewer than 5 samples
     high: Floats
 
 
@@ -91,18 +77,17 @@ def head_distances(a: Trace, b: Trace, alignment: Alignment) -> Floats:
 
     The Jensen-Shannon distance of two rows is the square root of their divergence in bits (Endres
     and Schindelin 2003); this is its mean over the pairs. Equal sides differ by exactly 0.
-    Raises `ValueError` where the models differ in layers or heads, or nothing is paired.
+    Needs a pair. Raises `ValueError` where the models differ in layers or heads.
     """
-    if a.shape[:2] != b.shape[:2]:
-        raise ValueError(f"{a.shape[:2]} layers and heads are compared with {b.shape[:2]}")
-    return _distances(_rows(a, alignment.groups_a), _rows(b, alignment.groups_b))
+    return _distances(*np.stack([_rows(a, alignment.groups_a), _rows(b, alignment.groups_b)]))
 
 
 def between_heads(a: Trace, b: Trace, alignment: Alignment) -> Floats:
     """The same distance of each head of A to each head of B, (heads of A, heads of B)."""
-    rows_a, rows_b = _rows(a, alignment.groups_a), _rows(b, alignment.groups_b)
-    of_b = rows_b.reshape(-1, *rows_b.shape[2:])
-    return np.stack([_distances(row, of_b) for row in rows_a.reshape(-1, *rows_a.shape[2:])])
+    sides = _rows(a, alignment.groups_a), _rows(b, alignment.groups_b)
+    heads = [rows.reshape(-1, *rows.shape[2:]) for rows in sides]
+    count = len(heads[0])
+    return similarity.head_distances(np.concatenate(heads))[:count, count:]
 
 
 def difference(

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import re
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, product
+from pathlib import Path
 
-from core.analysis.arrays import Bools, Floats
+import numpy as np
+
+from core.analysis.arrays import Bools, Floats, sample_indices
+from core.analysis.compare.alignment import Alignment, units
+from core.analysis.compare.difference import head_distances
 from core.model.trace import Trace
 
 RATE = 0.05  # aimed at: the share of heads that a fresh paraphrase lifts over the floor
@@ -35,17 +45,61 @@ class Floor:
 
 
 def paraphrases(text: str, limit: int = PARAPHRASES) -> tuple[str, ...]:
-    """The text with words replaced by synonyms, at most `limit` times, most changed last.
+    """The text with words replaced by synonyms, in at most `limit` ways, most changed last.
 
-    Word order and capitals stay, and the list (``synonyms.toml``) is always used in the same way.
-    Empty where it has none of the words.
+    Order and capitals stay, and "a" or "an" still fits. One word is replaced, or more where that
+    gives too few. The same text always gives the same; none where the list has none of its words.
     """
-    raise NotImplementedError
+    parts = re.split(r"([^\W\d_]+)", text)  # words have odd places
+    synonyms = {place: _synonyms_of(parts, place) for place in range(1, len(parts), 2)}
+    choices = {place: words for place, words in synonyms.items() if words}
+    found: list[str] = []
+    for count in range(1, len(choices) + 1):
+        if len(found) == limit:
+            break
+        ways = [
+            dict(zip(places, words, strict=True))
+            for places in combinations(choices, count)
+            for words in product(*(choices[place] for place in places))
+        ]
+        for i in sample_indices(len(ways), limit - len(found)):
+            found += ["".join(ways[i].get(place, part) for place, part in enumerate(parts))]
+    return tuple(found)
+
+
+def _synonyms_of(parts: list[str], place: int) -> list[str]:
+    """Of the word at a place, as it is written there, those that fit its article."""
+    word, article = parts[place], place > 1 and parts[place - 2].casefold() in {"a", "an"}
+    return [
+        other.upper() if word.isupper() else other.capitalize() if word.istitle() else other
+        for other in _synonyms().get(word.casefold(), ())
+        if not article or (other[0] in "aeiou") == (word[0].casefold() in "aeiou")
+    ]
+
+
+@cache
+def _synonyms() -> dict[str, list[str]]:
+    listed = tomllib.loads(Path(__file__).with_name("synonyms.toml").read_text("utf-8"))
+    groups = [line.split() for lines in listed.values() for line in lines]
+    return {word: [other for other in group if other != word] for group in groups for word in group}
 
 
 def floor(distances: Floats) -> Floor:
-    """The floor from the distances of a text to its paraphrases, (paraphrase, layer, head)."""
-    raise NotImplementedError
+    """The floor from the distances of a text to its paraphrases, (paraphrase, layer, head).
+
+    The larger of two: what a fresh paraphrase exceeds at `RATE` by the head's own distances (their
+    maximum unless there are more than 20), and the head's mean times what heads exceed at `RATE`
+    when each distance is divided by the mean of the head's others, so that few texts suffice.
+    """
+    count = len(distances)
+    if not count:
+        return Floor(np.full(distances.shape[1:], np.nan), 0)
+    rank = min(math.ceil((1 - RATE) * (count + 1)), count)
+    highest = np.sort(distances, axis=0)[rank - 1]
+    others = (distances.sum(axis=0) - distances) / max(count - 1, 1)
+    ratios = np.divide(distances, others, out=np.ones_like(distances), where=others > 0)
+    usual = distances.mean(axis=0) * np.quantile(ratios, 1 - RATE)
+    return Floor(np.maximum(highest, usual), count)
 
 
 def model_floor(traces: Iterable[Trace]) -> Floor:
@@ -53,4 +107,13 @@ def model_floor(traces: Iterable[Trace]) -> Floor:
 
     `traces` are of the corpus; each is compared with one of as many words, word by word in order.
     """
-    raise NotImplementedError
+    waiting: dict[int, Trace] = {}
+    distances = []
+    for trace in traces:
+        own = units(trace)
+        if (other := waiting.pop(len(own), None)) is None:
+            waiting[len(own)] = trace
+        else:
+            pairs = tuple((i, i) for i in range(len(own)))
+            distances.append(head_distances(trace, other, Alignment(own, units(other), pairs)))
+    return floor(np.array(distances))

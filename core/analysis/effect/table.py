@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis import statistics
 from core.analysis.arrays import Floats
-from core.analysis.statistics import (
-    false_discovery,
-    gamma_p,
-    holm,
-    interval_of_mean,
-    pooled_p,
-    rank_p,
-)
+from core.analysis.statistics import false_discovery, gamma_p, holm, pooled_p, rank_p
 from core.vocabulary import Layered, labels_of
 
 if TYPE_CHECKING:
@@ -62,28 +56,12 @@ class HeadEffects(Protocol):
         """What the heads are replaced by."""
 
 
-class Exchanged(Protocol):
+class Exchanged(HeadEffects, Protocol):
     """What :func:`core.model.interventions.exchange.exchange` returns."""
 
     @property
-    def values(self) -> Floats:
-        """The share of the way of each head, (layer, head)."""
-
-    @property
-    def draws(self) -> Floats:
-        """The share of each random direction, (draw, layer, head)."""
-
-    @property
     def same_answer(self) -> bool:
-        """Whether there is no way to go."""
-
-    @property
-    def measure(self) -> Any:  # noqa: ANN401 - a name
-        """What is measured."""
-
-    @property
-    def unit(self) -> str:
-        """Its unit."""
+        """Whether no head can carry a difference, for there is none."""
 
 
 def effect_table(
@@ -224,7 +202,7 @@ def leading_table(layered: Layered, found: HeadEffects) -> pd.DataFrame:
 
 def leading_carriers(found: Sequence[Exchanged]) -> list[tuple[int, int]]:
     """The heads with the largest mean share, at most `LEADERS`: (layer, head), from 0."""
-    return leading_heads(np.maximum(_mean_shares(found), 0))
+    return leading_heads(np.maximum(_shares(found).mean(axis=0), 0))
 
 
 def carriers(
@@ -232,46 +210,39 @@ def carriers(
 ) -> pd.DataFrame:
     """Which heads carry the difference between two texts, a row per head, largest share first.
 
-    `found` are exchanges of all heads (:func:`core.model.interventions.exchange.exchange` without
-    draws), one for each variant of the two texts; `fresh` are the same for
-    :func:`leading_carriers` only, with random directions. Variants whose two sides have the same
-    answer are left out.
-
-    Columns ``layer`` and ``head`` (from 1); ``share``, the mean over variants; ``low`` and
-    ``high``, its 95 % interval (:func:`core.analysis.statistics.interval_of_mean`); of the leaders,
-    ``control``, the largest share of a random direction, and ``p``, the rank of the share among
-    them; ``carries``, by Holm's rule over p and by a tail as in :func:`leading_table`, for a share
-    of at least `MIN_SHARE`. ``table.attrs`` has "measure" and "unit"; "draws", how many;
-    "variants" and "same_answer", how many count and how many are left out.
+    `found` are exchanges of all heads, one for each variant of the two texts; `fresh` are the same
+    with random directions for :func:`leading_carriers` only. Variants with the same answer on both
+    sides are left out. Columns ``layer`` and ``head`` (from 1); ``share``, the mean over variants;
+    ``low`` and ``high``, its 95 % interval (nan for fewer than five); of the leaders, ``control``,
+    the largest share of a random direction, and ``p``, the rank of the share among them;
+    ``carries``, by p and a tail as in :func:`leading_table`, for a share of at least `MIN_SHARE`.
+    On random weights, or with a random direction in place of A's output, 3 % of the pairs of texts
+    have any such head. ``table.attrs`` has "variants", how many count, and what that table has.
     """
     import pandas as pd
 
-    told = [each.values for each in found if not each.same_answer]  # noqa: PD011 - no data frame
-    share = _mean_shares(found)
-    low, high = interval_of_mean(np.stack(told or [share]))
-    leaders = tuple(np.array(leading_carriers(found)).T)
+    shares = _shares(found)
+    share, (low, high) = shares.mean(axis=0), statistics.interval_of_mean(shares)
+    leaders = tuple(np.array(leading_carriers(found), dtype=int).reshape(-1, 2).T)
+    top, draws = share[leaders], _shares(fresh, "draws").mean(axis=0)[:, *leaders]
     control, p, carries = np.full_like(share, np.nan), np.full_like(share, np.nan), share > np.inf
-    if told:
-        draws = np.mean([each.draws for each in fresh if not each.same_answer], axis=0)
-        draws, top = draws[:, *leaders], share[leaders]
-        control[leaders], p[leaders] = draws.max(axis=0), rank_p(top, draws)
-        tail = gamma_p(top**2, draws**2) * np.isfinite(share).sum()
-        carries[leaders] = holm(p[leaders], LEVEL) & (tail <= LEVEL) & (top >= MIN_SHARE)
-    layer, head = np.unravel_index(np.argsort(-share, axis=None, kind="stable"), share.shape)
-    grids = {"share": share, "low": low, "high": high, "control": control, "p": p}
-    columns = {name: grid[layer, head] for name, grid in (grids | {"carries": carries}).items()}
-    labels = np.array(layered.layer_labels)[layer]
-    table = pd.DataFrame({"layer": labels, "head": head + 1, **columns})
-    table.attrs |= {"measure": found[0].measure, "unit": found[0].unit, "variants": len(told)}
-    table.attrs |= {"same_answer": len(found) - len(told), "draws": len(fresh[0].draws)}
+    control[leaders], p[leaders] = draws.max(axis=0), rank_p(top, draws)
+    tail = gamma_p(top**2, draws**2) * np.isfinite(share).sum()
+    carries[leaders] = holm(p[leaders], LEVEL) & (tail <= LEVEL) & (top >= MIN_SHARE)
+    layer, head = np.indices(share.shape)
+    grids = {"layer": np.array(layered.layer_labels)[layer], "head": head + 1, "share": share}
+    grids |= {"low": low, "high": high, "control": control, "p": p, "carries": carries}
+    table = pd.DataFrame({name: grid.ravel() for name, grid in grids.items()})
+    table = table.sort_values("share", ascending=False, kind="stable", ignore_index=True)
+    variants = sum(not each.same_answer for each in found)
+    table.attrs |= facts_of(found[0]) | {"draws": len(draws), "variants": variants}
     return table
 
 
-def _mean_shares(found: Sequence[Exchanged]) -> Floats:
-    """Over the variants with a way to go, or over all where none has, (layer, head)."""
+def _shares(found: Sequence[Exchanged], field: str = "values") -> Floats:
+    """Of each variant that has a way to go, or of all where none has, (variant, ...)."""
     told = [each for each in found if not each.same_answer] or found
-    shares: Floats = np.mean([each.values for each in told], axis=0)  # noqa: PD011 - no data frame
-    return shares
+    return np.stack([getattr(each, field) for each in told])
 
 
 def parts_table(
