@@ -17,8 +17,8 @@ import { View, mount } from "../shared/view.js"
  * }} Data as core/components/compare/__init__.py says
  */
 
-const CELL = { min: 14, max: 28 } // pixels
-const LABEL = { min: 40, max: 104, pad: 6, font: 12 }
+const CELL = { min: 12, max: 28 } // pixels
+const LABEL = { min: 40, max: 84, pad: 6, font: 12 }
 const GAP = 18 // between pictures
 const TILE = { width: 17, height: 22, label: 34 } // of the map
 const REST = "rest"
@@ -125,7 +125,7 @@ export class CompareView extends View {
       return node
     })
     const [high, change] = [top.toFixed(2), most.toFixed(2)]
-    this.legend.replaceChildren("A, B 0", ramps[0], high, `· change −${change}`, ramps[1], change)
+    this.legend.replaceChildren("A, B 0", ramps[0], high, `change −${change}`, ramps[1], change)
     this.buildMap()
     this.fillWords()
     this.readCell()
