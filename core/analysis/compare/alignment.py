@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise, product
 
@@ -25,8 +25,6 @@ class Unit:
     label: str
     positions: tuple[int, ...]  # of its tokens in the trace
     special: bool
-    start: int  # first character, in its own sentence; -1 if special
-    end: int  # the one after the last
 
     @property
     def key(self) -> str:
@@ -85,20 +83,18 @@ def units(trace: Trace) -> tuple[Unit, ...]:
     return tuple(_unit(trace, group) for group in groups)
 
 
-def _unit(trace: Trace, positions: list[int]) -> Unit:
+def _unit(trace: Trace, positions: Sequence[int]) -> Unit:
     parts = [trace.tokens[i] for i in positions]
-    first, last = parts[0], parts[-1]
-    span = (-1, -1) if first.special else (first.span[0], last.span[1])
-    return Unit(join_pieces(parts), tuple(positions), first.special, *span)
+    return Unit(join_pieces(parts), tuple(positions), parts[0].special)
 
 
 def align(a: Trace, b: Trace, corrections: Iterable[Pair] = ()) -> Alignment:
     """Pair the units of two traces; `corrections` are pairs of unit indices that win.
 
     The same text is aligned by its characters, two texts by the longest common subsequence of
-    their words, ignoring case; between two matched neighbours, as many words on either side are
-    paired in order. Special tokens are paired by their role, patches by their place. Corrections
-    outside the units are ignored; of two for one unit the later counts.
+    their words, ignoring case; between matched neighbours, as many words on either side are paired
+    in order. Special tokens are paired from the start or the end, patches by their place.
+    Corrections outside the units are ignored; of two for one unit the later counts.
     """
     units_a, units_b = units(a), units(b)
     same = [unit.label for unit in units_a] == [unit.label for unit in units_b]
@@ -125,7 +121,7 @@ def _join(
     inner = {i for group in groups for i in group[1:]}
     starts = [i for i in range(len(own)) if i not in inner]
     parts = ([own[i].positions for i in whole.get(start, [start])] for start in starts)
-    joined = tuple(_unit(trace, list(chain(*positions))) for positions in parts)
+    joined = tuple(_unit(trace, [*chain(*positions)]) for positions in parts)
     return joined, [starts.index(group[0]) for group in groups]
 
 

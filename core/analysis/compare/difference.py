@@ -58,17 +58,15 @@ def aligned_rows(trace: Trace, groups: Sequence[Sequence[int]], layer: int) -> A
     Mean over the rows of a group, sum over its columns (Clark et al. 2019, section 4.1). The last
     column is the attention to all other tokens and to a learned sink, so that rows sum to one.
     """
-    tokens = trace.shape[2]
-    members = np.zeros((tokens, len(groups) + 1), dtype=np.float32)
+    members = np.zeros((trace.shape[2], len(groups) + 1), dtype=np.float32)
     for column, group in enumerate(groups):
         members[list(group), column] = 1
     members[:, -1] = 1 - members.sum(axis=1)
     means = (members / np.maximum(members.sum(axis=0), 1))[:, :-1].T
     with one_thread():
-        attention = trace.attention(layer)  # (head, token, token)
-        rows = means @ (attention @ members)
-        if trace.layers[layer].sink is not None:
-            rows[..., -1] += means @ (1 - attention.sum(axis=-1, keepdims=True))[..., 0]
+        rows = means @ (trace.attention(layer) @ members)
+    if trace.layers[layer].sink is not None:
+        rows[..., -1] += 1 - rows.sum(axis=-1)
     return rows
 
 
@@ -106,9 +104,8 @@ def largest_turn(difference: Difference) -> Turn | None:
     from_, to = int(change[row].argmin()), int(change[row].argmax())
     if from_ == to:
         return None
-    lost, gained = (
-        (float(difference.a[row, key]), float(difference.b[row, key])) for key in (from_, to)
-    )
+    a, b = difference.a[row], difference.b[row]
+    lost, gained = ((float(a[key]), float(b[key])) for key in (from_, to))
     return Turn(row, from_, to, lost, gained)
 
 

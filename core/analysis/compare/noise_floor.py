@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import tomllib
 from collections.abc import Iterable
@@ -18,25 +17,22 @@ from core.analysis.compare.alignment import Alignment, units
 from core.analysis.compare.difference import head_distances
 from core.model.trace import Trace
 
-RATE = 0.05  # aimed at: the share of heads that a fresh paraphrase lifts over the floor
-ENOUGH = 19  # of texts: the largest of as many is exceeded at this rate
 PARAPHRASES = 20
-FLOOR_RATE = 0.05  # measured on random weights by tests/analysis/test_compare.py
+RATE = 0.05  # aimed at: the share of heads that a fresh paraphrase lifts over the floor
+ENOUGH = 5  # texts for a floor that is exceeded at about that rate; 2 or 3 give 10 to 15 %
+FLOOR_RATE = 0.06  # at most, measured from 5 to 19 texts by tests/analysis/test_compare.py
 
 
 @dataclass(frozen=True, eq=False)
 class Floor:
-    """What a head's distance must exceed: `values` (layer, head), nan without any text.
+    """What a head's distance must exceed."""
 
-    `count` is the number of texts that it comes from.
-    """
-
-    values: Floats
-    count: int
+    values: Floats  # (layer, head); nan without any text
+    count: int  # of the texts that it comes from
 
     @property
     def few(self) -> bool:
-        """Whether chance exceeds it more often than at `RATE`, since there were too few texts."""
+        """Whether chance exceeds it more often than at `FLOOR_RATE`, for lack of texts."""
         return self.count < ENOUGH
 
     def over(self, distances: Floats) -> Bools:
@@ -48,11 +44,10 @@ def paraphrases(text: str, limit: int = PARAPHRASES) -> tuple[str, ...]:
     """The text with words replaced by synonyms, in at most `limit` ways, most changed last.
 
     Order and capitals stay, and "a" or "an" still fits. One word is replaced, or more where that
-    gives too few. The same text always gives the same; none where the list has none of its words.
+    gives too few; always in the same way. Empty where no word is in ``synonyms.toml``.
     """
     parts = re.split(r"([^\W\d_]+)", text)  # words have odd places
-    synonyms = {place: _synonyms_of(parts, place) for place in range(1, len(parts), 2)}
-    choices = {place: words for place, words in synonyms.items() if words}
+    choices = {i: words for i in range(1, len(parts), 2) if (words := _synonyms_of(parts, i))}
     found: list[str] = []
     for count in range(1, len(choices) + 1):
         if len(found) == limit:
@@ -94,7 +89,7 @@ def floor(distances: Floats) -> Floor:
     count = len(distances)
     if not count:
         return Floor(np.full(distances.shape[1:], np.nan), 0)
-    rank = min(math.ceil((1 - RATE) * (count + 1)), count)
+    rank = min(int(np.ceil((1 - RATE) * (count + 1))), count)
     highest = np.sort(distances, axis=0)[rank - 1]
     others = (distances.sum(axis=0) - distances) / max(count - 1, 1)
     ratios = np.divide(distances, others, out=np.ones_like(distances), where=others > 0)

@@ -58,9 +58,8 @@ def exchange(
     """Put each head's output before W_O on A into B's run, at all aligned tokens at once.
 
     `groups_a` and `groups_b` hold the positions of the tokens of each unit of A, and of its partner
-    in B; where these differ in number, every piece of B gets the mean of A's. The other parameters
-    are as for :func:`core.model.effects`. Raises `UnsupportedModelError` for a model that reads
-    images or cannot be measured this way.
+    in B; where these differ in number, each of B gets the mean of A's. Other parameters are as for
+    :func:`core.model.effects`. Raises `UnsupportedModelError` where that does, and for images.
     """
     import torch
 
