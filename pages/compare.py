@@ -12,6 +12,7 @@ from core.screens.compare.exchange import show_carriers
 from core.screens.compare.measured import compare, pick_other
 from core.screens.compare.picture import show_all_heads, show_answer, show_picture
 from core.ui import controls, presets
+from core.ui.corpus_walk import show_unread
 from core.ui.current import current_key, current_trace
 from core.ui.frame.layout import control_row, show_end
 from core.ui.place import pick_head
@@ -23,9 +24,10 @@ key = current_key(trace.model)
 row = control_row()
 found = None
 with row:
-    other = pick_other()
+    model_b, text_b, lines = pick_other()
 try:
-    found = compare(key, other)
+    if not (model_b and show_unread(trace)):
+        found = compare(key, model_b, text_b, lines)
 except ModelError as error:
     show_model_error(error)
 if found is not None:
@@ -39,6 +41,6 @@ if found is None:
     controls.end_page()
 show_answer(found)
 show_picture(found, layer, head, len(trace.tokens))
-show_carriers(found, key, other.text)
+show_carriers(found, key, text_b)
 show_all_heads(found, layer, head)
 show_end(words("mathematics", rate=percent(FLOOR_RATE)))

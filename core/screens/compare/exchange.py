@@ -42,7 +42,8 @@ def show_carriers(found: Comparison, key: TraceKey, text_b: str) -> None:
     place = _place(key, text_b, found.lines, found.alignment.pairs)
     words = _words("exchanging", done=0, total=2 * VARIANTS)
     measure = lambda bar: _measured(found, key, text_b, bar)
-    table = measure_once(place, measure, words, "carry_cancel", _stop)
+    stop = lambda: controls.pick(carry=False)
+    table = measure_once(place, measure, words, "carry_cancel", stop)
     names, first = names_of(table), table.iloc[0]
     carrying = names[table["carries"]].tolist()
     facts = {name: first[name] for name in ("share", "low", "high", "control")} | table.attrs
@@ -71,7 +72,3 @@ def _measured(found: Comparison, key: TraceKey, text_b: str, bar: ProgressBar) -
 
     whole = exchanges(0, draws=0)
     return carriers(found.a, whole, exchanges(len(texts), heads=leading_carriers(whole)))
-
-
-def _stop() -> None:
-    controls.pick(carry=False)

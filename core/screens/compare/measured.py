@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -40,14 +39,6 @@ _MAX_TRACES, _MAX_FLOORS, _MAX_PAIRS = 8, 64, 4  # kept for all visitors; 5 MB, 
 _MATCH, _OF = "match", "_texts_of_match"
 _PAIR = re.compile(r"(\d{1,4})-(\d{1,4})")
 _words = Prose(__file__)
-
-
-class Other(NamedTuple):
-    """Side B as chosen, a model and a text, each "" for that of A; the visitor's paraphrases."""
-
-    model: str
-    text: str
-    lines: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,15 +81,15 @@ class Comparison:
         return divmod(int(sizes.argmax()), sizes.shape[1])
 
 
-def pick_other() -> Other:
-    """Choose side B: another text, another model, or both."""
+def pick_other() -> tuple[str, str, tuple[str, ...]]:
+    """Choose the model and text of B, each "" for that of A, and the visitor's paraphrases."""
     text = controls.text("b", "", "B: another sentence", column=330, placeholder="Empty: the same")
     model = _pick_model()
     with more():
         help_ = _words("lines", most=MAX_LINES)
         lines = controls.text("lines", "", "Your own paraphrases of A", height=150, help=help_)
     own = filter(None, map(str.strip, lines.splitlines()))
-    return Other(model, text.strip(), tuple(own)[:MAX_LINES])
+    return model, text.strip(), tuple(own)[:MAX_LINES]
 
 
 def _pick_model() -> str:
@@ -119,14 +110,14 @@ def _pick_model() -> str:
     return typed.strip()
 
 
-def compare(key: TraceKey, other: Other) -> Comparison | None:
-    """Measure both sides; None if they are the same text and model.
+def compare(key: TraceKey, model: str, text: str, lines: tuple[str, ...]) -> Comparison | None:
+    """Measure both sides, B as :func:`pick_other` gives it; None if they are the same.
 
     Raises ModelError where model B cannot be used; what does not fit in memory is not loaded.
     """
-    twin = other.model == TWIN
-    model_b = resolve(other.model) if other.model and not twin else key.model
-    key_b = key._replace(text=other.text or key.text)
+    twin = model == TWIN
+    model_b = resolve(model) if model and not twin else key.model
+    key_b = key._replace(text=text or key.text)
     if key_b == key and model_b == key.model and not twin:
         return None
     if model_b != key.model:
@@ -135,7 +126,7 @@ def compare(key: TraceKey, other: Other) -> Comparison | None:
     alignment = align(a, b, _corrections(a, b))
     if twin or model_b != key.model:
         return _compare_models(a, b, alignment, (key.model, model_b, twin))
-    lines = other.lines or paraphrases(key.text)
+    lines = lines or paraphrases(key.text)
     distances = head_distances(a, b, alignment) if alignment.pairs else np.zeros(a.shape[:2])
     return Comparison(a, b, alignment, distances, _floor(key, lines), lines)
 
@@ -196,17 +187,14 @@ def _compare_models(
     """Each head of A beside the head of B that is most alike over the sample corpus."""
     over_corpus = lambda bar: _over_corpus(models, bar)
     begins, place = _words("matching", done=0, total=_SAMPLES), _place(models)
-    corpus, floor = measure_once(place, over_corpus, begins, "compare_cancel", _same_model)
+    stop = lambda: controls.pick(model_b="")
+    corpus, floor = measure_once(place, over_corpus, begins, "compare_cancel", stop)
     nearest = match_heads(corpus, one_to_one=False)
     distances = np.zeros(a.shape[:2])
     if alignment.pairs:
         between = between_heads(a, b, alignment)
         distances = between[np.arange(len(between)), nearest.partner].reshape(a.shape[:2])
     return Comparison(a, b, alignment, distances, floor, (), nearest, match_heads(corpus))
-
-
-def _same_model() -> None:
-    controls.pick(model_b="")
 
 
 def _over_corpus(models: tuple[str, str, bool], bar: ProgressBar) -> tuple[Floats, Floor]:
