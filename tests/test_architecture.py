@@ -21,7 +21,7 @@ ORDER = {
         . sample_images trace capture text image encoder_decoder proof running weights
         language interventions opening bundled
     """,
-    "analysis": ". projections head_patterns anomalies query_key images effect",
+    "analysis": ". projections head_patterns anomalies query_key images compare effect",
     "atlas": ". engine command_line distributed",
     "ui": "words serve address cache controls frame .",
     "screens/atlas": "corpus . head",

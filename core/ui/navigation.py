@@ -36,6 +36,7 @@ MARK = str(_PICTURES / "mark.svg")  # arcs of attention over a row of tokens
 LOGO = str(_PICTURES / "logo.svg")  # the same, with the name
 
 _QUESTION = "_question"  # the slot for the question beside the title
+_COMPARE = find_page("compare")
 MIN_TOKENS = 50  # of a text; with fewer, a finding may not hold on the next text
 _app_is_running: ContextVar[bool] = ContextVar("headscope_app_is_running", default=False)
 
@@ -65,6 +66,14 @@ def _menu_entry(page: Page) -> StreamlitPage:
     return st.Page(page.path, title=page.in_menu, help=page.question)
 
 
+def _compare() -> None:
+    """Open the comparison with the text, the pinned pair, and the head if one alone is shown."""
+    place = {key: st.session_state.get(key, "") for key in ("layer", "head")}
+    if all(map(str.isdigit, place.values())):
+        controls.pick(**place)
+    go_to(_COMPARE.name)
+
+
 def _go_home() -> None:
     st.switch_page(find_page("home").path)
 
@@ -80,7 +89,10 @@ def requested_page(page: StreamlitPage) -> Page:
             address.translate(**now.joined[page.url_path])
         go_to(now.name)
     name = st.session_state.get(GO_TO) or page.url_path
-    return find_page(name if name in {each.name for each in PAGES} else "home")
+    requested = find_page(name if name in {each.name for each in PAGES} else "home")
+    if address.is_read_now() and not address.asks_for("text"):
+        address.translate(requested.opens, {})
+    return requested
 
 
 def run_page(page: StreamlitPage) -> None:
@@ -145,6 +157,8 @@ def open_page(name: str) -> Prose:
         slot = st.session_state[_QUESTION] = st.empty()
         slot.markdown(page.question)
         switch.offer_other_pages(page, go_to)
+        if page.compares and switch.modality() == "text":
+            st.button("Compare", key="open_compare", help=_COMPARE.question, on_click=_compare)
         share.place_share(name)
     place_notices()
     if gone := address.take_gone(page.gone):

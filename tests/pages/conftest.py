@@ -24,6 +24,8 @@ from core.screens.atlas import matrix
 from core.screens.atlas.corpus import building
 from core.screens.atlas.corpus.entry import keep_atlas
 from core.screens.atlas.head import single
+from core.screens.compare import exchange
+from core.screens.compare import measured as compared
 from core.screens.heads import effects, effects_corpus, measured
 from core.ui import cache
 from core.ui.serve import visitor
@@ -90,8 +92,18 @@ def few_effects() -> Iterator[None]:
         patch.setattr(effects_corpus, "SAMPLE_DRAWS", 2)
         patch.setattr(reference, "TEXTS", 6)
         patch.setattr(effects_corpus, "samples_of", lambda model: samples_of(model)[:2])
+        patch.setattr(exchange, "exchange", functools.partial(exchange.exchange, draws=2))
+        patch.setattr(exchange, "VARIANTS", 1)
+        patch.setattr(compared, "_SAMPLES", 6)
         yield
-    for kept in (effects._place, effects.effects_of_head, effects_corpus._place, reference._kept):
+    for kept in (
+        exchange._place,
+        compared._place,
+        effects._place,
+        effects.effects_of_head,
+        effects_corpus._place,
+        reference._kept,
+    ):
         kept.clear()
 
 

@@ -33,6 +33,7 @@ NAMED = {
         "**None of the largest effects is beyond chance on this text:** L6 H1 changes the"
         " sentence vector by 0.0482 (1 − cosine), 99 random directions 0.0431 to 0.0691;"
     ),
+    "compare": "**The sentences differ most in L6 H10: `student` turns from `quick` to `never`",
     "anomalies": "**1 of 72 heads is unusual: L1 H8**, for its opposite weights.",
     "projection": "**Only in layer 6 do `it` and `book` attend to the same words**: cosine 0.73",
     "model_view": "**38 of 72 heads rest on special tokens, full stops and commas; L1 H3 gives"

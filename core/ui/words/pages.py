@@ -69,6 +69,8 @@ class Page:
         None if an example sets only what it names.
     visits : as for a part, for a page without parts.
     quick : parameters with which the page opens quickly; for tests.
+    opens : parameters of a link that has no text.
+    compares : whether it has a button that compares its text with another.
     joined : former pages that are now part of this one, by name: the `link` parameters to add to
         their links, unless these have them, and new names of `parts`.
     gone : what links could ask for that the page no longer has, in words, with its patterns: a
@@ -102,6 +104,8 @@ class Page:
     reset_except: tuple[str, ...] | None = None
     visits: tuple[LinkParameters, ...] = ({},)
     quick: LinkParameters = field(default_factory=dict)
+    opens: LinkParameters = field(default_factory=dict)
+    compares: bool = False
     joined: Mapping[str, Mapping[str, LinkParameters]] = field(default_factory=dict)
     gone: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
