@@ -62,7 +62,7 @@ def model_view(attention: Any, tokens: Sequence[str]) -> View:  # noqa: ANN401
 def view_of(shown: Trace | AttentionTable) -> View:
     """The heatmap of a table, or the head view of a trace, with the strongest link of a text."""
     if isinstance(shown, AttentionTable):
-        return _view("table", pack_table(shown, Cells()), shown.where)
+        return _view("table", pack_table(shown, Cells()), f"Attention {shown.where}")
     link = find_link(shown) if shown.input.has_words else None
     return _head_view(shown, 0) if link is None else _head_view(shown, link.layer, link.head + 1)
 

@@ -26,6 +26,16 @@ def test_an_operator_lists_models() -> None:
     assert {setting: read_offer(setting) for setting in OFFERS} == OFFERS
 
 
+def test_a_missing_file_of_secrets_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[str]()
+    monkeypatch.setattr(st.secrets, "load_if_toml_exists", lambda: bool(asked.append("file")))
+    deployment._has_secrets.cache_clear()
+    assert deployment.setting("TOKENS") is deployment.setting("FOLDERS") is None
+    assert asked == ["file"]
+    monkeypatch.setenv("HEADSCOPE_TOKENS", "7")
+    assert deployment.setting("TOKENS") == "7"
+
+
 def test_a_model_that_becomes_private_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """It was public when it was asked about first, which counts for a while only."""
     asked, now = list[str](), [0.0]
