@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 import streamlit as st
 
@@ -27,11 +29,11 @@ def test_an_operator_lists_models() -> None:
 
 
 def test_a_missing_file_of_secrets_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = list[str]()
-    monkeypatch.setattr(st.secrets, "load_if_toml_exists", lambda: bool(asked.append("file")))
+    look = Mock(return_value=False)
+    monkeypatch.setattr(st.secrets, "load_if_toml_exists", look)
     deployment._has_secrets.cache_clear()
     assert deployment.setting("TOKENS") is deployment.setting("FOLDERS") is None
-    assert asked == ["file"]
+    look.assert_called_once()
     monkeypatch.setenv("HEADSCOPE_TOKENS", "7")
     assert deployment.setting("TOKENS") == "7"
 
