@@ -44,6 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "app": {"ui"},
     "command_line": {"atlas", "model", "analysis", "corpus"},  # of the atlas, on many machines too
     "core": {"atlas", "model", "analysis", "corpus"},  # command lines
+    "notebook": {"components", "figures", "analysis", "trace"},
 }
 LIBRARIES = {
     "streamlit": {"components", "ui", "screens", "pages", "app"},
@@ -56,7 +57,7 @@ LIBRARIES = {
 def floor_of(path: Path) -> str:
     parts = path.relative_to(ROOT).parts
     if parts[0] == "core":
-        if parts[1] in ("vocabulary.py", "records.py"):
+        if parts[1] in ("vocabulary.py", "records.py", "notebook.py"):
             return parts[1].removesuffix(".py")
         if parts[1:3] in (("atlas", "command_line"), ("atlas", "distributed")):
             return "command_line"

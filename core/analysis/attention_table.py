@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -67,6 +68,10 @@ class AttentionTable:
 
         index = pd.Index(self.rows.labels, name="from \\ to")
         return pd.DataFrame(self.values, index=index, columns=list(self.columns.labels))
+
+    def _repr_html_(self) -> str:
+        """The heatmap, in a notebook; imported by name, since it is on a higher floor."""
+        return str(import_module("core.notebook").view_of(self)._repr_html_())
 
 
 def attention_table(

@@ -280,13 +280,9 @@ def _load(name: str) -> LoadedModel:
 def _stand_in(name: str, error: ModelError) -> LoadedModel:
     """The model shown instead, with a line on what to do; if there is none, show the refusal."""
     modality = switch.modality()
-    default = first_offered(modality)
-    fallback = st.session_state.get(_LAST_GOOD, {}).get(modality, default)
-    try:
-        key = resolve(fallback, modality)  # access may have changed since
-    except ModelError:
-        key = fallback = default
-    model = None if fallback == name else cache.model(key, modality)
+    last = st.session_state.get(_LAST_GOOD, {}).get(modality, "")
+    candidates = (last, first_offered(modality), catalog.default_model(modality))
+    model = next(filter(None, (_usable(each) for each in candidates if each != name)), None)
     if model is None:
         show_model_error(error)
     else:
@@ -302,6 +298,14 @@ def _stand_in(name: str, error: ModelError) -> LoadedModel:
         if model is None:
             controls.end_page()
     return model
+
+
+def _usable(name: str) -> LoadedModel | None:
+    """The model, unless this visitor may not, or no longer, use it or it cannot be loaded."""
+    try:
+        return cache.model(resolve(name, switch.modality()), switch.modality())
+    except ModelError:
+        return None
 
 
 def _offer(label: str, on_click: Callable[[], None]) -> None:

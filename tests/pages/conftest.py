@@ -117,7 +117,7 @@ def _no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def connect(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Say where the visitor sits, by default at this machine. Nothing is set by an operator."""
-    for name in ("MODELS", "FOLDERS", "HUB_TOKEN", "DOWNLOAD_MB"):
+    for name in ("MODEL", "MODELS", "FOLDERS", "HUB_TOKEN", "DOWNLOAD_MB"):
         monkeypatch.delenv(f"HEADSCOPE_{name}", raising=False)
     monkeypatch.setenv("HEADSCOPE_ATLASES", os.environ.get("HEADSCOPE_ATLASES", ""))
 

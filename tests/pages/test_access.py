@@ -110,6 +110,23 @@ def test_the_operators_settings_apply_to_everybody(
     assert not app.exception
 
 
+def test_ones_own_model_opens_first_and_a_wrong_one_is_said(
+    monkeypatch: pytest.MonkeyPatch, connect: Callable[..., None], tmp_path: Path
+) -> None:
+    images = bundled_folder(next(each for each in CATALOG if each.name == "bundled/vit-scenes"))
+    connect(STRANGER)
+    for own, page in ((NOVELS, "home"), (images, "images")):
+        monkeypatch.setenv("HEADSCOPE_MODEL", os.path.relpath(own))
+        app = open_app(page)
+        assert box(app).value == app.query_params["model"] == str(own.resolve())
+        assert not alerts(app)
+    assert box(open_app("home")).value == BUNDLED[0]
+    monkeypatch.setenv("HEADSCOPE_MODEL", str(tmp_path / "missing"))
+    assert "There is no folder" in alerts(app := open_app("home"))
+    assert len(names_in_box(app)) == 3
+    assert app.main.header  # a stand-in is shown
+
+
 # ---- folders ----------------------------------------------------------------------------------
 
 

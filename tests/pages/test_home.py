@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.model import load
-from core.model.language import next_words, text_classes
+from core.model.language import text_classes
 from core.screens import head_view, home
 from core.screens.images import view as images
 from core.ui import controls
@@ -106,9 +106,6 @@ def test_one_word_is_told_what_is_missing_and_has_no_picture_but_doors() -> None
     assert pages[-7:] == doors
 
 
-NOVELS = "bundled/gpt2-novels"
-
-
 def _tables(app: AppTest) -> list[pd.DataFrame]:
     return [each.value for each in app.main.dataframe]
 
@@ -117,38 +114,12 @@ def _sections(app: AppTest) -> list[str]:
     return [each.value for each in app.main.header]
 
 
-def test_a_decoder_has_a_table_of_its_guesses() -> None:
-    text = "It was a dark and stormy"
-    guesses = next_words(load(NOVELS), text)
-    app = open_app("home", model=NOVELS, text=text)
-    assert "What the model expects next" in _sections(app)
-    (table,) = _tables(app)
-    assert [each.removeprefix("…") for each in table["token"]] == [each.display for each in guesses]
-    expected = [guess.probability for guess in guesses]
-    np.testing.assert_allclose(table["probability"], expected, atol=1e-5)
-
-
 def test_a_model_without_a_head_says_so_only_where_it_is_described() -> None:
     app = open_app("home", model="bundled/minilm")
     assert not any("expects" in each or "under" in each for each in _sections(app))
     app.session_state["structure"] = True
     app.run()
     assert "has no language-model head" in said(app)
-
-
-@pytest.mark.parametrize(
-    ("name", "kind", "mask"),
-    [("bert", "BertForMaskedLM", "[MASK]"), ("roberta", "RobertaForMaskedLM", "<mask>")],
-)
-def test_a_masked_model_fills_its_masks(name: str, kind: str, mask: str, tmp_path: Path) -> None:
-    folder = str(tmp_path)
-    build_with_head(name, kind, tmp_path, stir=0.3)
-    app = open_app("home", model=folder, text="The cat sat on everything.")
-    assert f"What stands under `{mask}`" in _sections(app)
-    assert f"Type `{mask}` in place of a word" in said(app)
-    assert not _tables(app)
-    app = open_app("home", model=folder, text="The cat sat.", pair=f"{mask} it {mask}.")
-    assert [len(table) for table in _tables(app)] == [5, 5]
 
 
 @pytest.mark.parametrize("labels", [{0: "sad", 1: ":red[x]"}, {0: "stars"}])

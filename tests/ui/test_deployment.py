@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 import streamlit as st
 
@@ -24,6 +26,16 @@ OFFERS: dict[str, tuple[tuple[str, ...], bool]] = {  # names, and whether any id
 
 def test_an_operator_lists_models() -> None:
     assert {setting: read_offer(setting) for setting in OFFERS} == OFFERS
+
+
+def test_a_missing_file_of_secrets_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    look = Mock(return_value=False)
+    monkeypatch.setattr(st.secrets, "load_if_toml_exists", look)
+    deployment._has_secrets.cache_clear()
+    assert deployment.setting("TOKENS") is deployment.setting("FOLDERS") is None
+    look.assert_called_once()
+    monkeypatch.setenv("HEADSCOPE_TOKENS", "7")
+    assert deployment.setting("TOKENS") == "7"
 
 
 def test_a_model_that_becomes_private_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:

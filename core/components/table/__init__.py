@@ -46,6 +46,18 @@ def show_table(
     `picture` says what a saved picture is called and carries inside (see ``shared/save.js``);
     without it there is no button for saving, as in all components.
     """
+
+    def held_changed() -> None:
+        cell = as_indices(reported(key, "view").get("held"))
+        on_hold(tuple(cell) if len(cell) == 2 else ())
+
+    _table(key=key, data=pack_table(table, cells, picture), on_view_change=held_changed)
+
+
+def pack_table(
+    table: AttentionTable, cells: Cells, picture: Mapping[str, Any] | None = None
+) -> bytes:
+    """What the component receives; arguments as for :func:`show_table`."""
     settings = {
         "rows": asdict(table.rows),
         "columns": asdict(table.columns),
@@ -56,9 +68,4 @@ def show_table(
     arrays = {"values": table.values, "rowSums": table.row_sums, "columnSums": table.column_sums}
     if not table.permitted.all():
         arrays["permitted"] = table.permitted.astype(np.uint8)
-
-    def held_changed() -> None:
-        cell = as_indices(reported(key, "view").get("held"))
-        on_hold(tuple(cell) if len(cell) == 2 else ())
-
-    _table(key=key, data=pack(settings, **arrays), on_view_change=held_changed)
+    return pack(settings, **arrays)

@@ -78,6 +78,7 @@ def next_words(
     pair: str | None = None,
     count: int = 10,
     max_tokens: int | None = None,
+    temperature: float = 1.0,
 ) -> tuple[Guess, ...]:
     """The tokens that a decoder expects after a text or a pair, the likeliest first.
 
@@ -87,6 +88,7 @@ def next_words(
     ----------
     count : how many guesses.
     max_tokens : cut the input at this length if the model would take more.
+    temperature : what the logits are divided by before softmax, above 0.
 
     Raises
     ------
@@ -97,7 +99,7 @@ def next_words(
     item = encode(model, text, pair, max_tokens)
     length = length_to_continue(item.tokens)
     (logits,) = _logits(model, language_model, item, length, [length - 1])
-    return _likeliest(model.tokenizer, logits, count)
+    return _likeliest(model.tokenizer, logits / temperature, count)
 
 
 @refusing_to("run")
@@ -107,6 +109,7 @@ def masked_words(
     pair: str | None = None,
     count: int = 5,
     max_tokens: int | None = None,
+    temperature: float = 1.0,
 ) -> tuple[Masked, ...]:
     """What a masked model expects at the mask tokens typed in a text or a pair.
 
@@ -120,7 +123,7 @@ def masked_words(
         return ()
     logits = _logits(model, language_model, item, len(item.ids), positions)
     return tuple(
-        Masked(position, _likeliest(model.tokenizer, row, count))
+        Masked(position, _likeliest(model.tokenizer, row / temperature, count))
         for position, row in zip(positions, logits, strict=True)
     )
 

@@ -8,6 +8,7 @@ with its square.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Literal
 
 import numpy as np
@@ -156,6 +157,10 @@ class Trace:
             return np.stack([self.attention(each, head) for each in range(len(self.layers))])
         scores = self.scores(layer, head)
         return self.layers[layer].weights(scores, head, out=scores)
+
+    def _repr_html_(self) -> str:
+        """The head view, in a notebook; imported by name, since it is on a higher floor."""
+        return str(import_module("core.notebook").view_of(self)._repr_html_())
 
     def _per_query_head(self, array: Array) -> Array:
         if self.group == 1:

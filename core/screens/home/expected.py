@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
 
-from core.model import ModelError, Trace
-from core.model.language import Guess, masked_words, next_words, text_classes
-from core.ui import cache
+from core.model import LoadedModel, ModelError, Trace
+from core.model import language as lm
+from core.ui import cache, controls
 from core.ui.cache import first_model
 from core.ui.current import current_key
 from core.ui.words.messages import quote, show_model_error
@@ -19,29 +18,25 @@ from core.ui.words.prose import Prose
 _words = Prose(__file__)
 _WIDTH = 400  # pixels, per table
 _MAX_TABLES = 32  # kept, each of ten tokens, or five for each of eight masks: 10 kB
-
-Probabilities = list[tuple[str, float]]  # a token or a class, and its probability
-
-
-@st.cache_resource(max_entries=_MAX_TABLES, show_spinner="Asking the model what it expects …")
-def _tables(model_name: str, text: str, pair: str | None) -> list[Probabilities]:
-    """The likeliest next tokens, fillers of each mask, or classes; none without such a head."""
-    model, longest = cache.model(model_name), cache.MAX_TOKENS
-    if model.task == "next":
-        return [_rows(next_words(model, text, pair, max_tokens=longest))]
-    if model.task == "masked":
-        return [_rows(each.guesses) for each in masked_words(model, text, pair, max_tokens=longest)]
-    return [text_classes(model, text, pair, max_tokens=longest)] if model.labels else []
+_SPINNER = "Asking the model what it expects …"
+_BROKEN = "\N{REPLACEMENT CHARACTER}"  # in what some bytes of a character decode to
 
 
-def _rows(guesses: Sequence[Guess]) -> Probabilities:
-    return [
-        (
-            f"…{each.display.removeprefix('##')}" if each.continues else each.display,
-            each.probability,
-        )
-        for each in guesses
-    ]
+@st.cache_resource(max_entries=_MAX_TABLES, show_spinner=_SPINNER)
+def _guesses(model: str, text: str, pair: str | None, temperature: float) -> list[lm.Masked]:
+    """The likeliest fillers of each mask, or the likeliest next tokens at the end."""
+    own, limits = cache.model(model), (cache.MAX_TOKENS, temperature)
+    if own.task == "masked":
+        return list(lm.masked_words(own, text, pair, 5, *limits))
+    end = lm.length_to_continue(cache.trace(model, text, pair).tokens)
+    return [lm.Masked(end, lm.next_words(own, text, pair, 10, *limits))]
+
+
+@st.cache_resource(max_entries=_MAX_TABLES, show_spinner=_SPINNER)
+def _classes(model: str, text: str, pair: str | None) -> list[tuple[str, float]]:
+    """The likeliest classes and their probabilities; none without a head for them."""
+    own = cache.model(model)
+    return lm.text_classes(own, text, pair, max_tokens=cache.MAX_TOKENS) if own.labels else []
 
 
 def show_expected(trace: Trace) -> None:
@@ -52,37 +47,72 @@ def show_expected(trace: Trace) -> None:
 def _show_expected(trace: Trace) -> None:
     model = cache.model(trace.model)
     try:
-        tables = _tables(*current_key(model.name)[:3])
+        if model.task in {"next", "masked"}:
+            _show_guesses(trace, model)
+        elif classes := _classes(*current_key(model.name)[:3]):
+            _show_classes(classes)
     except ModelError as error:
         show_model_error(error)
-        return
-    if model.task == "next":
-        st.header("What the model expects next", anchor=False)
-        _draw("token", tables)
-        st.caption(_words("next"))
-    elif model.task == "masked":
-        mask = quote(str(model.tokenizer.mask_token))
-        st.header(f"What stands under {mask}", anchor=False)
-        _draw("token", tables)
-        st.caption(_words("masks", mask=mask))
-    elif tables:
-        st.header("Which class the model picks", anchor=False)
-        (rows,) = tables
-        if len(rows) > 1:
-            _draw("class", tables)
-        else:
-            st.markdown(f"{quote(rows[0][0])}: **{number(rows[0][1], '.3g')}**")
 
 
-def _draw(column: str, tables: Sequence[Probabilities]) -> None:
-    bar = st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0)
+def _show_guesses(trace: Trace, model: LoadedModel) -> None:
+    is_next, mask = model.task == "next", quote(str(model.tokenizer.mask_token))
+    title = "What the model expects next" if is_next else f"What stands under {mask}"
+    st.header(title, anchor=False)
+    temperature = controls.number(
+        "temperature", 0.1, 2.0, 1.0, "Temperature", slider=True, optional=True, width=_WIDTH
+    )
     with st.container(horizontal=True):
-        for place, rows in enumerate(tables):
-            names, probabilities = zip(*rows, strict=True)
-            st.dataframe(
-                {column: names, "probability": probabilities},
-                column_config={"probability": bar},
-                hide_index=True,
-                width=_WIDTH,
-                key=f"home_expected_{place}",
-            )
+        for place, spot in enumerate(_guesses(*current_key(model.name)[:3], temperature)):
+            _draw_guesses(trace, model, spot, f"home_guess_{place}")
+    st.caption(_words("next") if is_next else _words("masks", mask=mask))
+
+
+def _draw_guesses(trace: Trace, model: LoadedModel, spot: lm.Masked, key: str) -> None:
+    """A button for each guess, on a bar as long as its probability, which writes it."""
+    bars, press = "", partial(st.button, on_click=controls.pick, width="stretch")
+    with st.container(width=_WIDTH, gap="xxsmall"):
+        for rank, guess in enumerate(spot.guesses):
+            name = f"…{guess.display.removeprefix('##')}" if guess.continues else guess.display
+            percent = f"{100 * guess.probability:.1f}"
+            written = _written(trace, model, spot.position, guess)
+            label = f"{quote(name)} {percent}\N{NO-BREAK SPACE}%"
+            press(label, key=f"{key}_{rank}", disabled=not written, kwargs=written)
+            bars += f".st-key-{key}_{rank} {{ --share: {percent}% }}\n"
+    st.html(f"<style>{bars}</style>")
+
+
+def _written(trace: Trace, model: LoadedModel, position: int, guess: lm.Guess) -> dict[str, str]:
+    """The text or the second one, by its control, with a guess at this position.
+
+    A mask there gives way. Empty for a part of a character, and where the text was cut.
+    """
+    key, before = current_key(model.name), trace.tokens[position - 1]
+    alone, both = map(model.tokenizer.decode, ([before.id], [before.id, guess.id]))
+    piece = both.removeprefix(alone)
+    is_cut = trace.dropped > 0 or trace.cut_characters > 0
+    if is_cut or not (guess.text and piece and both.startswith(alone)) or _BROKEN in piece:
+        return {}
+    spot = before if model.task == "next" else trace.tokens[position]
+    field, text = (("text", key.text), ("pair", key.pair or ""))[spot.segment]
+    start, end = (len(text), len(text)) if spot is before else spot.span
+    if not piece.startswith(" "):  # it continues the word before
+        start = min(start, before.span[1])
+    elif start == 0 or text[start - 1].isspace():
+        piece = piece[1:]
+    return {field: f"{text[:start]}{piece}{text[end:]}"}
+
+
+def _show_classes(classes: list[tuple[str, float]]) -> None:
+    st.header("Which class the model picks", anchor=False)
+    names, probabilities = zip(*classes, strict=True)
+    if len(names) == 1:
+        st.markdown(f"{quote(names[0])}: **{number(probabilities[0], '.3g')}**")
+        return
+    bar = st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0)
+    st.dataframe(
+        {"class": names, "probability": probabilities},
+        column_config={"probability": bar},
+        hide_index=True,
+        width=_WIDTH,
+    )

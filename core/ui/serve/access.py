@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 import streamlit as st
 
-from core.model.errors import NotOfferedError
+from core.model.errors import ModelError, NotOfferedError, WrongInputError
 from core.model.opening import catalog, hub
 from core.model.opening.catalog import as_folder, find_entry
 from core.ui.serve import visitor
@@ -61,8 +62,13 @@ def access(modality: Modality = "text") -> Access:
 
     The operator's settings apply to everybody. Without any, a visitor at this machine may use
     everything, others only the bundled models. A visitor at this machine who may use any hub id
-    may also open any folder; others only folders below the operator's.
+    may also open any folder; others only folders below the operator's. All may use `own_model`.
     """
+    granted, own = _granted(modality), own_model(modality)
+    return replace(granted, names=tuple(dict.fromkeys((own, *granted.names)))) if own else granted
+
+
+def _granted(modality: Modality) -> Access:
     is_here = visitor.is_on_this_machine()
     names, any_hub_id = read_offer(setting("MODELS") or "", modality)
     if not names and not any_hub_id and not (setting("MODELS") or "").strip(" ,"):
@@ -97,8 +103,34 @@ def read_offer(setting: str, modality: Modality = "text") -> tuple[tuple[str, ..
 
 def first_offered(modality: Modality = "text") -> str:
     """The model shown when a link names none; "" if this site offers none for this modality."""
-    names, default = access(modality).names, catalog.default_model(modality)
+    names, default = access(modality).names, own_model(modality) or catalog.default_model(modality)
     return default if default in names else next(iter(names), "")
+
+
+def own_model(modality: Modality) -> str:
+    """The model of ``HEADSCOPE_MODEL``, if it reads this modality; else ""."""
+    name = (setting("MODEL") or "").strip()
+    return _if_it_reads(modality, name) if name else ""
+
+
+@lru_cache(maxsize=8)  # a few files are read
+def _if_it_reads(modality: Modality, name: str) -> str:
+    """What cannot be opened counts as a text model; it is refused where it is shown."""
+    from core.model.opening.folder import check_folder
+
+    if spec := find_entry(name):
+        return spec.name if spec.modality == modality else ""
+    reads: Modality | None = "text"
+    try:
+        if folder := as_folder(name):
+            name = str(folder.resolve())
+        if folder := folder or hub.cached_folder(name):
+            reads = check_folder(folder, modality).modality
+    except WrongInputError:
+        reads = None
+    except ModelError:
+        pass
+    return name if reads == modality else ""
 
 
 def resolve(name: str, modality: Modality = "text") -> str:

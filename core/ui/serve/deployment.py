@@ -1,9 +1,10 @@
 """The operator's settings, from the environment or the secrets; and the server's process.
 
-``MODELS``: what visitors may use; ``FOLDERS``: folders whose models they may open; ``HUB_TOKEN``:
-"1" sends the operator's token with their requests to the model hub; ``DOWNLOAD_MB``: the largest
-model they may download; ``TOKENS``: the largest atlas; ``ATLASES``: a folder of prepared ones;
-``HALF``: "1" runs checkpoints in bfloat16 or float16 as they are, on a graphics card.
+``MODEL``: the model that pages open with; ``MODELS``: what visitors may use; ``FOLDERS``: folders
+whose models they may open; ``HUB_TOKEN``: "1" sends the operator's token with their requests to the
+model hub; ``DOWNLOAD_MB``: the largest model they may download; ``TOKENS``: the largest atlas;
+``ATLASES``: a folder of prepared ones; ``HALF``: "1" runs checkpoints in bfloat16 or float16 as
+they are, on a graphics card.
 """
 
 from __future__ import annotations
@@ -32,10 +33,12 @@ def setting(name: str) -> str | None:
     full = f"HEADSCOPE_{name}"
     if (value := os.environ.get(full)) is not None:
         return value
-    try:
-        return str(st.secrets[full]) if full in st.secrets else None
-    except FileNotFoundError:
-        return None
+    return str(st.secrets[full]) if _has_secrets() and full in st.secrets else None
+
+
+@functools.cache  # without the file, Streamlit looks for it at every question
+def _has_secrets() -> bool:
+    return st.secrets.load_if_toml_exists()
 
 
 def is_on(name: str) -> bool:
