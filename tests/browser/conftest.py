@@ -41,7 +41,7 @@ _AS_BACK = """address => {
 }"""
 
 # What turns and glows while the app runs is painted sixty times a second: a third of all work.
-_STILL = """addEventListener("DOMContentLoaded", () => {
+STILL = """addEventListener("DOMContentLoaded", () => {
   const sheet = new CSSStyleSheet()
   sheet.replaceSync(`*, ::before, ::after {
     animation-duration: 1ms !important; animation-iteration-count: 1 !important;
@@ -131,7 +131,7 @@ def _profile(
         permissions=["clipboard-read", "clipboard-write"],
     )
     context.set_default_timeout(PATIENCE_MS)
-    context.add_init_script(_STILL)
+    context.add_init_script(STILL)
     context.new_page().goto(f"{app}/_stcore/health")  # the process ends with its last page
     yield context
     context.close()
