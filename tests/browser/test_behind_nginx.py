@@ -17,7 +17,8 @@ import pytest
 import streamlit
 from playwright.sync_api import expect
 
-from tests.browser.conftest import arrive, follow, save_file, settle
+from tests.browser.conftest import Visit, follow, save_file
+from tests.looks.visit import wait_until_drawn
 from tests.server import ROOT, free_port, running_process, wait_for
 
 if TYPE_CHECKING:
@@ -27,15 +28,8 @@ if TYPE_CHECKING:
 
 CONF = (ROOT / ".github" / "deploy" / "nginx.conf").read_text("utf-8")
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-# One of each kind: components, figures of plotly (many points, in space), words, and an image.
-PAGES = [
-    "home?text=leaves fall in autumn",
-    "heatmap?layer=4&head=2",
-    "vectors",
-    "projection",
-    "patterns?part=heads",
-    "images",
-]
+# One of each kind: components, figures of plotly (of many points, in space), and an image.
+PAGES = ["query_key?part=search", "query_key?projection=PCA 3-D", "images"]
 
 
 def test_the_one_inline_script_that_may_run_is_streamlits() -> None:
@@ -85,16 +79,14 @@ def test_every_answer_says_what_a_page_may_do_and_metrics_are_closed(site: str) 
 def test_pages_work_under_it_with_nothing_refused(
     site: str, open_page: Open, watch: Watch, tmp_path: Path
 ) -> None:
+    visit = Visit(page := open_page())
+    watch(page, site)
+    visit.open(f"{site}/heatmap?layer=4&head=2")
+    page.get_by_role("combobox", name="Head").select_option("3")
+    follow(page, "layer=4&head=3")
+    save_file(page, "Download CSV", tmp_path / "table.csv")
+    assert '"head": "3"' in (tmp_path / "table.csv").read_text("utf-8")
     for path in PAGES:
-        page = open_page()
-        watch(page, site)
-        page.goto(f"{site}/{path}")
-        settle(page)
+        visit.follow(f"{site}/{path}")
+        wait_until_drawn(page)
         expect(page.get_by_test_id("stException")).to_have_count(0)
-        if path.startswith("heatmap"):
-            arrive(page)
-            page.get_by_role("combobox", name="Head").select_option("3")
-            follow(page, "layer=4&head=3")
-            save_file(page, "Download CSV", tmp_path / "table.csv")
-            assert '"head": "3"' in (tmp_path / "table.csv").read_text("utf-8")
-        page.close()

@@ -8,6 +8,7 @@ import json
 import os
 import time
 from base64 import b64decode
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1.element_tree import Block
 
 from core.model.interventions import reference
+from core.model.interventions.heads import effects as effects_of
 from core.model.opening import hub
 from core.model.opening import load as loading
 from core.screens.atlas import matrix
@@ -80,14 +82,26 @@ def _what_is_slow_is_made_once() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def few_effects() -> Iterator[None]:
-    """Effects on few tokens, compared with two random directions: else a minute a text."""
-    run, samples_of = effects._run, reference.samples_of
+    """Effects on few tokens, of one head where all are asked for, beside two random directions.
 
-    def run_few(*given: Any, draws: int = 0, **options: Any) -> Effects:
-        return run(*given, draws=min(draws, 2), **options)
+    What the others get is up to twice as much.
+    """
+    samples_of = reference.samples_of
+
+    def few(run: Callable[..., Effects]) -> Callable[..., Effects]:
+        def run_few(*given: Any, draws: int = 0, heads: Any = None, **options: Any) -> Effects:
+            found = run(*given, draws=min(draws, 2), heads=heads or [(0, 0)], **options)
+            if heads:
+                return found
+            value, shape = found.values[0, 0], found.draws.shape[1:]  # noqa: PD011 - no data frame
+            grow = np.linspace(1, 2, shape[0] * shape[1]).reshape(shape)
+            return replace(found, values=value * grow, draws=found.draws[:, :1, :1] * grow)
+
+        return run_few
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(effects, "_run", run_few)
+        patch.setattr(effects, "_run", few(effects._run))
+        patch.setattr(effects_corpus, "effects", few(effects_of))
         patch.setattr(effects, "MAX_TOKENS", 16)  # no text of other tests is cut
         patch.setattr(effects_corpus, "SAMPLE_DRAWS", 2)
         patch.setattr(reference, "TEXTS", 6)

@@ -1,11 +1,16 @@
-"""No control is forgotten: whatever is set on a page, its link opens in a fresh session."""
+"""No control is forgotten: whatever is set on a page, its link opens in a fresh session.
+
+And what a browser says of a component or a chart is anybody's: it never ends that visitor's page.
+"""
 
 from __future__ import annotations
 
 import functools
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import streamlit as st
 
 from core.analysis.images.selectivity import selectivity as of_trace
 from core.analysis.projections import joint_embedding
@@ -18,9 +23,10 @@ from core.screens.query_key import selectivity
 from tests.opening import ROOT, open_app, prepared_site, visits
 from tests.page_tables import LINKS, README, rows_of, to_markdown, with_pages
 from tests.pages.conftest import alerts
+from tests.tools.visitor import trigger_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from streamlit.testing.v1 import AppTest
 
@@ -80,7 +86,7 @@ def state_of(app: AppTest) -> dict[str, Any]:
 def screen_of(number: int) -> tuple[dict[str, Control], dict[str, Any], list[AppTest]]:
     """The controls of a screen, their values, and the page, once all widgets are known to have one.
 
-    Who sets controls on the page takes it from the list.
+    Who changes the page takes it from the list.
     """
     page, start = VISITS[number]
     app = open_app(page, **start)
@@ -107,9 +113,104 @@ def another(control: Control, now: Any) -> Any:
     return next((option for option in others if option not in SLOW), (*others, now)[0])
 
 
-@pytest.mark.parametrize(
-    "number", range(len(VISITS)), ids=lambda i: f"{VISITS[i][0]} {VISITS[i][1]}"[:90]
+FORGED: tuple[Any, ...] = (
+    *(None, True, -1, 0, 7, 10**400, 0.5, 1e308, float("nan"), float("inf"), "1", "x\0y", "", []),
+    *({}, [[]], [None], ["a", 1], [float("nan")], [1, 10**30], [-7, 0.5], [True, 2], {"a": [{}]}),
 )
+# What the states of components hold, by name.
+HELD = (
+    *("cell", "layers", "heads", "layer", "head", "query", "pairKey", "byContribution"),
+    *("pairs", "token", "points", "visit", "total", "column", "share"),
+    *("region", "serial", "from", "to", "patch", "direction"),
+    *("arrows", "only_patches", "weigh", "hide", "held"),
+)
+MESSAGES = 2  # of forged states to each page
+CHARTS = ("plotly_chart", "arrow_data_frame")
+_attacked: set[tuple[str, ...]] = set()  # a page, and the key and the states of a component of it
+
+
+def reports(app: AppTest) -> Iterator[tuple[str, str, dict[str, Callable[[], None]]]]:
+    """Each component and chart that calls back: its kind, its id, and its callbacks by state."""
+    known = app.session_state._state._state._new_widget_state.widget_metadata
+    for widget in known.values():
+        if widget.value_type == "json_value":
+            yield "component", widget.id, dict(widget.callbacks or {})
+    for kind in CHARTS:
+        for chart in app.get(kind):
+            one = known.get(getattr(chart.proto, "id", ""))
+            if one is not None and one.callback is not None:
+                yield kind, one.id, {"selection": one.callback}
+
+
+def forged(turn: int) -> Iterator[Any]:
+    """One of `FORGED` by itself, as a selection of a chart, and as what states hold."""
+    value = FORGED[turn % len(FORGED)]
+    yield value
+    yield {"points": value, "rows": value}
+    yield {"points": [value], "rows": [value]}
+    yield {"points": [{"customdata": value}]}
+    yield {"points": [{"customdata": {"a": value, "b": value}}]}
+    yield {name: FORGED[(turn + place) % len(FORGED)] for place, name in enumerate(HELD)}
+
+
+def name_of(number: int) -> str:
+    return f"{VISITS[number][0]} {VISITS[number][1]}"[:90]
+
+
+every_visit = pytest.mark.parametrize("number", range(len(VISITS)), ids=name_of)
+
+
+@every_visit
+def test_a_forged_state_never_ends_a_page(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """Each state of each component is in turn every one of `FORGED`, alone and as what states hold.
+
+    The callbacks get all of these; a few at once are sent as messages, after which the page runs.
+    """
+    page, unchanged = VISITS[number][0], screen_of(number)[2]
+    app = unchanged[0] if unchanged else open_app(page, **VISITS[number][1])
+    found = {
+        (page, name.rpartition("-")[2], *callbacks): callbacks
+        for _, name, callbacks in reports(app)
+    }
+    assert found
+    if found.keys() <= _attacked:
+        return
+    unchanged.clear()
+    _attacked.update(found)
+    session = dict(app.session_state._state.filtered_state)
+    with monkeypatch.context() as patch:
+        patch.setattr(st, "session_state", session)
+        for (_, key, *_), callbacks in found.items():
+            for each, callback in callbacks.items():
+                for value in (value for turn in range(len(FORGED)) for value in forged(turn)):
+                    session[key] = {each: value}
+                    callback()
+            session[key] = {}
+            for callback in callbacks.values():
+                callback()
+    for turn in range(MESSAGES):
+        app._run(_message(app, turn))
+        assert not app.exception, (turn, app.exception)
+
+
+def _message(app: AppTest, turn: int) -> Any:
+    """The states of all widgets; those of components and charts are forged, each in another way."""
+    states = app._tree.get_widget_states()
+    for place, (kind, name, callbacks) in enumerate(reports(app)):
+        values = {
+            each: [*forged(5 * turn + 3 * place + number)][-1 if kind == "component" else 3]
+            for number, each in enumerate(callbacks)
+        }
+        if kind == "component":
+            states.widgets.add(id=name, json_value=json.dumps(values))
+            events = json.dumps([{"event": each, "value": values[each]} for each in values])
+            states.widgets.add(id=trigger_id(name), json_trigger_value=events)
+        else:
+            states.widgets.add(id=name, string_value=json.dumps(values))
+    return states
+
+
+@every_visit
 def test_the_link_of_every_control_opens_the_same_state(number: int) -> None:
     """All are set at once; those that another one removes or resets take the next turn."""
     page, start = VISITS[number]
