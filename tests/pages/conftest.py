@@ -106,7 +106,7 @@ def few_effects() -> Iterator[None]:
         patch.setattr(effects_corpus, "SAMPLE_DRAWS", 2)
         patch.setattr(reference, "TEXTS", 6)
         patch.setattr(effects_corpus, "samples_of", lambda model: samples_of(model)[:2])
-        patch.setattr(exchange, "exchange", functools.partial(exchange.exchange, draws=2))
+        patch.setattr(exchange, "exchange", functools.partial(exchange_heads, draws=2))
         patch.setattr(exchange, "VARIANTS", 1)
         patch.setattr(compared, "_SAMPLES", 6)
         yield
