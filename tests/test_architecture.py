@@ -23,7 +23,7 @@ ORDER = {
     """,
     "analysis": ". projections head_patterns anomalies query_key images effect",
     "atlas": ". engine command_line distributed",
-    "ui": "words serve address cache controls frame .",
+    "ui": "words serve address cache controls frame . lessons",
     "screens/atlas": "corpus . head",
 }
 # Which floors each floor may import from core; "trace" is core.model.trace alone.
