@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from core.ui.lessons.answers import Place, find_word
 from core.ui.lessons.of_heads import (
     freedom,

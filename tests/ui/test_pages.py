@@ -39,7 +39,7 @@ WHERE = re.compile(
 
 def test_every_page_has_terms_that_are_explained_and_sources_that_say_where_they_are() -> None:
     assert all(page.references and page.terms for page in PAGES)
-    told = {name for each in (*PAGES, *lessons()) for name in each.references}
-    assert told == set(REFERENCES)
+    told = [each.references for each in PAGES] + [each.references for each in lessons()]
+    assert {name for names in told for name in names} == set(REFERENCES)
     assert all(WHERE.match(source.where) for source in REFERENCES.values())
     assert {term for page in PAGES for term in page.terms} <= set(TERMS)
