@@ -71,7 +71,6 @@ def test_a_step_finds_its_place_on_a_text_of_ones_own() -> None:
     assert found is not None
     place = {key: app.session_state[key] for key in ("layer", "head")}
     assert place == {key: str(found[key]) for key in place} != {"layer": "4", "head": "2"}
-    assert not strip(app)["restart"] or ["it", "code"] in strip(app)["tell"]
 
 
 def test_the_menu_goes_on_with_a_lesson_and_the_page_of_lessons_ends_it() -> None:
