@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+import streamlit as st
 
 from core.model.trace import Trace
 from core.ui.cache import TraceKey, trace
@@ -170,7 +171,7 @@ def test_tolerances_and_marked_words() -> None:
 
 def test_a_model_that_the_visitor_chose_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     state = {"lesson": "rows", "step": 2, "model": "bundled/gpt2-novels"}
-    monkeypatch.setattr(running.st, "session_state", state)
+    monkeypatch.setattr(st, "session_state", state)
     rows = record.read_lesson("rows")
     assert running._own_model(rows) == "bundled/gpt2-novels"
     assert running._own_model(record.read_lesson("cell")) == ""  # which begins with its own
