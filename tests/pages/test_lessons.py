@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core.ui.address import to_text
+from core.ui.cache import TraceKey, trace
+from core.ui.lessons.answers import PLACES
 from core.ui.lessons.record import Lesson, lessons, read_lesson
 from tests.opening import open_app
 from tests.pages.conftest import alerts, payload
@@ -51,7 +53,7 @@ def test_bad_links_are_told_and_the_strip_is_about_the_text_on_screen() -> None:
     app = open_app("heatmap", lesson=name, step="99")
     assert f"a number from 1 to {last}" in alerts(app)
     whole = {"model": "bundled/minilm", "text": "She read it twice.", "layer": "2", "head": "5"}
-    app = open_app("heatmap", lesson=name, step="1", **whole)
+    app = open_app("home", lesson=name, step="1", **whole)
     assert {key: app.session_state[key] for key in whole} == whole  # not the lesson's own
     assert strip(app)["step"] == 1
     assert app.query_params["lesson"] in (name, [name])
@@ -59,6 +61,16 @@ def test_bad_links_are_told_and_the_strip_is_about_the_text_on_screen() -> None:
     app.run()
     assert "Type a sentence" in alerts(app)  # the page has ended early
     assert strip(app)["restart"]
+
+
+def test_a_step_finds_its_place_on_a_text_of_ones_own() -> None:
+    app, step = open_app("home", lesson="rows", step="1"), read_lesson("rows").steps[0]
+    app.session_state["text"] = text = "The cat slept because it was tired."
+    app.run()
+    found = PLACES[step.find](trace(*TraceKey("bundled/minilm", text)))
+    assert found is not None
+    place = {key: app.session_state[key] for key in ("layer", "head")}
+    assert place == {key: str(found[key]) for key in place} != {"layer": "4", "head": "2"}
 
 
 def test_the_menu_goes_on_with_a_lesson_and_the_page_of_lessons_ends_it() -> None:

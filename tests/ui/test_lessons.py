@@ -6,10 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+import streamlit as st
 
 from core.model.trace import Trace
 from core.ui.cache import TraceKey, trace
-from core.ui.lessons import record, saying
+from core.ui.lessons import record, running, saying
 from core.ui.lessons.answers import MEASURES, MISTAKES, PLACES, PREDICATES, NotInTextError, Place
 from core.ui.words.glossary import REFERENCES
 from core.ui.words.prose import environment
@@ -166,3 +167,13 @@ def test_tolerances_and_marked_words() -> None:
     assert parts[:3] == [["`", "code"], ["b", "strong"], ["c", "em"]]
     assert parts[-1] == ["*d*", "code"]
     assert re.sub("[*`]", "", "".join(text for text, _ in saying.parts("1 < 2"))) == "1 < 2"
+
+
+def test_a_model_that_the_visitor_chose_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = {"lesson": "rows", "step": 2, "model": "bundled/gpt2-novels"}
+    monkeypatch.setattr(st, "session_state", state)
+    rows = record.read_lesson("rows")
+    assert running._own_model(rows) == "bundled/gpt2-novels"
+    assert running._own_model(record.read_lesson("cell")) == ""  # which begins with its own
+    state["model"] = rows.model
+    assert running._own_model(rows) == ""

@@ -89,6 +89,7 @@ class Strip extends Reporter {
     if (step < 1 || step > count) return
     this.data.step = moved = step // another key may follow before the page has answered
     document.documentElement.removeAttribute(ANSWERED)
+    this.root.ariaBusy = "true"
     this.sendReport("view", { lesson, step })
   }
 
@@ -105,6 +106,7 @@ class Strip extends Reporter {
     this.data = JSON.parse(text)
     if (text !== this.built) this.build()
     this.built = text
+    this.root.ariaBusy = "false"
     this.show()
   }
 
