@@ -192,4 +192,6 @@ def _draw(key: str, presets: Sequence[Preset]) -> None:
 
 
 def _set(preset: Preset) -> None:
-    controls.pick(**{**controls.initial_values(), **preset.state})
+    initial = controls.initial_values()
+    controls.pick(**{**initial, **preset.state})
+    controls.follow(initial.keys() - preset.state.keys())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, TypeVar, cast
 
@@ -87,6 +87,12 @@ def pick(**values: Any) -> None:  # noqa: ANN401 - of controls
 def own_keys() -> set[str]:
     """The keys of all controls of pages, of those that this session has seen."""
     return st.session_state.get(_DEFAULTS, {}).keys() - SHARED
+
+
+def follow(keys: Iterable[str]) -> None:
+    """Let controls follow their defaults again, from what they are now. For callbacks."""
+    state = st.session_state
+    state.setdefault(_FOLLOWED, {}).update({key: state[key] for key in keys})
 
 
 def stand_at(**values: str) -> bool:
