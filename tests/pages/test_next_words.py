@@ -44,8 +44,8 @@ def test_bars_are_what_a_decoder_expects_at_the_temperature_of_the_link(temperat
     ("link", "written"),
     [
         ({"text": STORMY}, {"text": f"{STORMY} night"}),
-        ({"text": "A dark and stor"}, {"text": "A dark and story"}),
-        ({"text": "She.", "pair": STORMY}, {"text": "She.", "pair": f"{STORMY} night"}),
+        ({"text": "It was a dark and stor"}, {"text": "It was a dark and story"}),
+        ({"text": "She came.", "pair": STORMY}, {"text": "She came.", "pair": f"{STORMY} night"}),
     ],
 )
 def test_a_guess_that_is_pressed_goes_behind_the_last_text_unless_that_was_cut(
