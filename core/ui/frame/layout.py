@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +31,12 @@ def draw_window() -> None:
 @st.fragment
 def _watch() -> None:
     """A fragment that reruns when the browser reports; the address waits for the first report."""
-    if watch_window(key="window", on_other_theme=_note_other_theme):
-        address.window_is_watched()
+    note = partial(st.session_state.update, {_OTHER_THEME: True})
+    if watch_window(key="window", on_other_theme=note):
+        st.session_state[address.WATCHED] = True
     if st.session_state.pop(_OTHER_THEME, False):
         st.rerun()  # the whole page: figures are drawn in the theme's colours
     address.write_waiting()
-
-
-def _note_other_theme() -> None:
-    st.session_state[_OTHER_THEME] = True
 
 
 def shut_drawer() -> None:
