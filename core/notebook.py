@@ -68,11 +68,11 @@ def view_of(shown: Trace | AttentionTable) -> View:
 
 
 def _head_view(trace: Trace, layer: int, *heads: int) -> View:
-    labels = trace.layer_labels
-    view: dict[str, Any] = {"layer": str(labels[layer]), "heads": heads, "from": [], "to": []}
+    shown = str(trace.layer_labels[layer])
+    view: dict[str, Any] = {"layer": shown, "heads": heads, "from": [], "to": []}
     view |= {"pairs": "all", "weigh": ATTENTION.value, "hide": False}
     colours = {theme: token_colours(trace.shape[1], theme) for theme in ("light", "dark")}
-    every = range(len(labels))
+    every = range(trace.shape[0])
     sent = every if sum(drawn_size(trace, each) for each in every) <= _MAX_BYTES else (layer,)
     layers = {each: LayerPayload.drawn(trace, each) for each in sent}
     data = pack_head_view(trace, layers, ATTENTION.value, HeadView(view, 0, [ATTENTION], colours))

@@ -44,7 +44,8 @@ def test_the_examples_show_what_their_comments_say(monkeypatch: pytest.MonkeyPat
     few, names = sample.sample_sentences()[:12], dict[str, Any]()
     monkeypatch.setattr(sample, "sample_sentences", lambda: few)
     monkeypatch.setattr("core.model.load", loaded)
-    monkeypatch.setattr("core.model.effects", partial(effects, draws=2))
+    few_draws = lambda *given, **options: effects(*given, **options | {"draws": 2})
+    monkeypatch.setattr("core.model.effects", few_draws)
     few_moves = partial(selectivity.selectivity, permutations=9)
     monkeypatch.setattr(selectivity, "selectivity", few_moves)
     for block in re.findall(r"```python\n(.*?)```", EXAMPLES, re.DOTALL):

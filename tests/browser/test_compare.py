@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 STUDENT = "The quick student finished the difficult work."
 NEVER = "The quick student never finished the difficult work."
 LINES = quote("The fast student finished the difficult work.")
-LINK = f"/compare?text={quote(STUDENT)}&b={quote(NEVER)}&lines={LINES}"
+LINK = f"/compare?text={quote(STUDENT)}&text_b={quote(NEVER)}&lines={LINES}"
 
 
 def point(page: Page, row: int, column: int, panel: int = 0) -> None:

@@ -19,6 +19,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1.element_tree import Block
 
 from core.model.interventions import reference
+from core.model.interventions.exchange import exchange as exchange_heads
 from core.model.interventions.heads import effects as effects_of
 from core.model.opening import hub
 from core.model.opening import load as loading

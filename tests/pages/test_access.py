@@ -159,13 +159,16 @@ def test_from_elsewhere_no_folder_is_looked_at_and_the_answer_is_the_same_for_al
     for name in (present, missing, "/etc", "~root", "../core/model", "\\\\host\\x"):
         said = alerts(open_app("home", model=name))
         assert ("and this site opens no folder of that name" in said) == (words == "any")
+        assert words or "This link asks for model" in said
+        assert words or "This site offers" in said
         answers.add(said.replace(quote(name).replace("\\", ""), "it"))
     assert len(answers) == 1
     assert " it" in f" {answers.pop()}"
     assert set(loaded) == {"bundled/minilm"}
     assert not {present, missing} & set(looked_at)
     visit(words, "127.0.0.1")
-    open_app("home", model=missing)
+    assert "There is no folder" in alerts(open_app("home", model=missing))
+    assert "holds no model" in alerts(open_app("home", model=present))
     assert missing in looked_at  # what is not looked at here would be seen
 
 

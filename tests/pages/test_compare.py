@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 STUDENT = "The quick student finished the difficult work."
 NEVER = "The quick student never finished the difficult work."
 LINES = "\n".join(f"The {word} student finished the difficult work." for word in ("fast", "rapid"))
-NEGATION = {"text": STUDENT, "b": NEVER, "lines": LINES}
+NEGATION = {"text": STUDENT, "text_b": NEVER, "lines": LINES}
 NOVELS = "bundled/gpt2-novels"
 
 
@@ -58,9 +58,9 @@ def test_the_answer_names_the_head_that_differs_most_and_the_picture_shows_it() 
 def test_a_visitor_s_head_and_pinned_pair_are_kept_when_compare_is_pressed() -> None:
     app = open_app("heatmap", text=STUDENT, layer="4", head="2", cell="4,3")
     app.button(key="open_compare").click().run()
-    assert [title.value for title in app.title] == ["Compare"]
     assert "Type another sentence as B" in alerts(app)
-    app.text_input(key="b").set_value(NEVER).run()
+    app.session_state["text_b"] = NEVER
+    app.switch_page("pages/compare.py").run()
     view = sent(app, "compare")
     assert view["chosen"] == [3, 1]
     assert view["held"] == [3, 2]  # student and quick, which have partners
@@ -68,9 +68,9 @@ def test_a_visitor_s_head_and_pinned_pair_are_kept_when_compare_is_pressed() -> 
 
 
 def test_equal_sides_differ_by_exactly_nothing() -> None:
-    app = open_app("compare", text=STUDENT, b=f"{STUDENT} ", lines=LINES)
+    app = open_app("compare", text=STUDENT, text_b=f"{STUDENT} ", lines=LINES)
     assert "Type another sentence as B" in alerts(app)  # the same to the model
-    app = open_app("compare", text="It rains.", b="it rains.", lines="It pours.")
+    app = open_app("compare", text="It rains.", text_b="it rains.", lines="It pours.")
     assert "every head differs by exactly 0" in headline(app)
     assert not sent(app, "compare")["change"].any()
 
@@ -84,7 +84,7 @@ def test_a_pair_of_the_visitor_s_own_wins_and_can_be_undone() -> None:
     assert [3, 3] not in view["pairs"]
     assert view["corrected"]
     assert "student / never" in view["names"]
-    app.text_input(key="b").set_value("The student rests.").run()  # the pair was of other words
+    app.text_input(key="text_b").set_value("The student rests.").run()  # of other words
     assert app.query_params["match"] == ""
 
 
@@ -140,10 +140,10 @@ def test_side_b_is_run_once_and_long_texts_are_cut(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("core.model.trace_text", noted)
     cache.forward_pass.clear()
-    open_app("compare", text="A dog barks.", b="A dog slept.", lines="A hound barks.")
+    open_app("compare", text="A dog barks.", text_b="A dog slept.", lines="A hound barks.")
     assert runs == ["A dog barks.", "A dog slept."]
     long = "rain and snow " * 60
-    app = open_app("compare", text=long, b=f"{long} fog", lines="rain and snow")
+    app = open_app("compare", text=long, text_b=f"{long} fog", lines="rain and snow")
     assert "Compared are the first 128 of 182 tokens" in said(app)
     assert len(sent(app, "compare")["words"][1]) == 128
 

@@ -102,7 +102,7 @@ def another(control: Control, now: Any) -> Any:
     if control.key == "budget":
         return 2000  # the smallest atlas that is another one
     if control.kind == "text":
-        return "bundled/gpt2-novels" if control.key == "model" else "The [rain] is for [us]."
+        return "bundled/gpt2-novels" if "model" in control.key else "The [rain] is for [us]."
     if control.key == "cell":
         return [2, 1]  # a query and a key
     if control.kind == "tokens":

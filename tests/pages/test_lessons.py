@@ -54,7 +54,7 @@ def test_bad_links_are_told_and_the_strip_is_about_the_text_on_screen() -> None:
     app = open_app("heatmap", lesson=name, step="1", **whole)
     assert {key: app.session_state[key] for key in whole} == whole  # not the lesson's own
     assert strip(app)["step"] == 1
-    assert app.query_params["lesson"] == [name]
+    assert app.query_params["lesson"] in (name, [name])
     app.session_state["text"] = " "
     app.run()
     assert "Type a sentence" in alerts(app)  # the page has ended early

@@ -41,28 +41,21 @@ def test_bars_are_what_a_decoder_expects_at_the_temperature_of_the_link(temperat
 
 
 @pytest.mark.parametrize(
-    ("text", "written"),
+    ("link", "written"),
     [
-        (STORMY, f"{STORMY} night"),
-        ("It was a dark and stor", "It was a dark and story"),
-        ("He said that ", "He said that ing"),
+        ({"text": STORMY}, {"text": f"{STORMY} night"}),
+        ({"text": "A dark and stor"}, {"text": "A dark and story"}),
+        ({"text": "She.", "pair": STORMY}, {"text": "She.", "pair": f"{STORMY} night"}),
     ],
 )
-def test_a_guess_that_is_pressed_goes_behind_the_text_or_the_second_one(
-    text: str, written: str
+def test_a_guess_that_is_pressed_goes_behind_the_last_text_unless_that_was_cut(
+    link: dict[str, str], written: dict[str, str]
 ) -> None:
-    app = open_app("home", model=NOVELS, text=text)
+    app = open_app("home", model=NOVELS, **link)
     guesses(app)[0].click().run()
-    assert app.session_state["text"] == app.query_params["text"] == written
-    app = open_app("home", model=NOVELS, text="She came.", pair=STORMY)
-    guesses(app)[0].click().run()
-    assert app.query_params["text"] == "She came."
-    assert app.query_params["pair"].startswith(f"{STORMY} ")
-
-
-def test_nothing_is_written_to_a_text_that_was_cut() -> None:
-    app = open_app("home", model=NOVELS, text="dark " * 1100)
-    assert all(each.disabled for each in guesses(app))
+    assert written.items() <= app.query_params.items()
+    app.session_state["text"] = "dark " * 1100
+    assert all(each.disabled for each in guesses(app.run()))
 
 
 @pytest.mark.parametrize(

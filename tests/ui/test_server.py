@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import http.client
-import os
-import re
 import socket
 import tempfile
 import uuid
@@ -70,13 +68,13 @@ EVERYTHING = f"box: {len(catalog.reading('text'))} and more"
 IN_THE_BOX = "box: 2\n"
 
 
-def visit(app: str, name: str = "", headers: dict[str, str] | None = None, **link: str) -> str:
+def visit(app: str, name: str = "", headers: dict[str, str] | None = None) -> str:
     """What Home says to a visitor who calls the server so; first of all how full its box is."""
     shown = []
 
     async def look() -> None:
         async with Visitor(app, name=name, headers=headers) as visitor:
-            await visitor.open("home", **link)
+            await visitor.open("home")
             for each in visitor.screen:
                 if each.kind == "selectbox" and each.body.label == "Model":
                     more = " and more" if each.body.accept_new_options else ""
@@ -98,19 +96,6 @@ def test_only_at_the_machine_itself_every_model_may_be_named_and_nothing_is_aske
     assert IN_THE_BOX in visit(app, "atlas.example.org")
     with pytest.raises(BlockingIOError):
         way_out.accept()
-
-
-def test_a_folder_is_told_to_nobody_but_the_visitor_at_the_machine(
-    app: str, tmp_path: Path
-) -> None:
-    assert "holds no model" in visit(app, model=str(tmp_path))
-    assert "There is no folder" in visit(app, model=str(tmp_path / "gone"))
-    answers = [
-        re.sub("`.*?`", "it", visit(app, "", STRANGE, model=str(folder)), count=1)
-        for folder in (tmp_path, tmp_path / "gone", os.sep)
-    ]
-    assert len(set(answers)) == 1
-    assert "This link asks for model it. This site offers" in answers[0]
 
 
 def test_a_page_of_another_site_cannot_speak_to_the_server(app: str) -> None:

@@ -8,8 +8,7 @@ import { Reporter } from "../shared/reports.js"
 /**
  * @typedef {object} Data what core.ui.lessons.saying.strip sends
  * @property {string} lesson @property {string} title @property {number} step @property {number} count @property {number[]} questions
- * @property {string} guesses the model and the text, hashed @property {boolean} restart whether the step's page is not on screen
- * @property {Parts} tell @property {Parts} [ask] @property {Parts} [answer] @property {Parts} [hint] @property {Parts} [lacks]
+ * @property {string} guesses the model and the text, hashed @property {boolean} restart whether to offer that @property {Parts} tell @property {Parts} [ask] @property {Parts} [answer] @property {Parts} [hint] @property {Parts} [lacks]
  * @property {{ask: Parts, text: string, done: boolean}} [own] @property {Record<string, Parts>} wrong @property {string[]} right
  * @property {"token" | "head" | "number" | "choice"} kind @property {string[]} tokens @property {number} [query] @property {number[]} [row]
  * @property {number[]} layers @property {number} heads @property {string[]} choices @property {string} unit @property {number} tolerance
@@ -17,7 +16,7 @@ import { Reporter } from "../shared/reports.js"
 /** @typedef {{guesses: Record<string, string>, first: Record<string, boolean>, own: string}} Notes of one lesson */
 /** @typedef {Page & {data: Uint8Array, parentElement: HTMLElement}} Component */
 /** @typedef {(guess: string) => void} OnGuess */
-/** @typedef {{node: HTMLElement, mark: (guess: string) => void}} Field `mark` shows a guess beside the answer */
+/** @typedef {{node: HTMLElement, mark: OnGuess}} Field `mark` shows a guess beside the answer */
 
 const MEMORY = "headscope-lessons"
 const ANSWERED = "data-lesson-answered" // on the document: takes the veil off (core/ui/frame/style.css)
@@ -90,10 +89,9 @@ class Strip extends Reporter {
   }
 
   leave() {
-    const { lesson } = this.data
-    delete this.memory[lesson]
+    delete this.memory[this.data.lesson]
     keep(this.memory)
-    this.sendReport("view", { lesson, step: 0 })
+    this.sendReport("view", { lesson: this.data.lesson, step: 0 })
   }
 
   /** @param {Component} component */
@@ -163,20 +161,19 @@ class Strip extends Reporter {
     const { own } = this.data
     this.own.hidden = !own || !(isDone || own.text)
     if (!own) return
-    const isFound = own.text !== "" && own.done
-    if (isFound) this.notes.own = own.text
-    if (isFound) setParts(this.own, [["Your sentence has what this step is about.", ""]])
-    else setParts(this.own, own.text ? [["Not yet. ", "strong"], ...own.ask] : own.ask)
+    if (own.done) this.notes.own = own.text
+    const not = own.text ? [["Not yet. ", "strong"]] : []
+    const yes = [["Your sentence has what this step is about.", ""]]
+    setParts(this.own, own.done ? yes : [...not, ...own.ask])
   }
 
-  /** The line to hand in. */
   showEnd() {
-    const { title, questions } = this.data
-    const { first, own } = this.notes
-    const right = questions.filter((step) => first[step]).length
+    const { data, notes } = this
+    const { title, questions } = data
+    const right = questions.filter((step) => notes.first[step]).length
     const line = setAttrs(el(this.end, "input"), { readonly: "", "aria-label": "To hand in" })
     line.value = `${title}: ${right} of ${questions.length} right at first try.`
-    if (own) line.value += ` Own sentence: ${own}`
+    if (notes.own) line.value += ` Own sentence: ${notes.own}`
     el(this.end, "button", "", "Copy").onclick = () => {
       line.select()
       document.execCommand("copy") // the newer way works only over https
@@ -203,9 +200,7 @@ function recall() {
 function keep(memory) {
   try {
     sessionStorage.setItem(MEMORY, JSON.stringify(memory))
-  } catch {
-    // where it may not, guesses are forgotten with the page
-  }
+  } catch {} // where it may not, guesses are forgotten with the page
 }
 
 /** A button for each guess. @param {HTMLElement} parent @param {string[][]} labels [guess, label] @param {OnGuess} onGuess */
@@ -222,7 +217,7 @@ function makeButtons(parent, labels, onGuess) {
 function markButtons(buttons, right, guess) {
   for (const button of buttons) {
     button.classList.toggle("right", right.includes(button.value))
-    button.setAttribute("aria-pressed", String(button.value === guess))
+    setAttrs(button, { "aria-pressed": button.value === guess })
   }
 }
 
@@ -234,15 +229,13 @@ function makeWords({ tokens, right, query, row }, onGuess) {
   from?.classList.add("query")
   const svg = setAttrs(document.createElementNS(SVG, "svg"), { "aria-hidden": true })
   node.append(svg)
-  /** @type {HTMLButtonElement[]} */
-  let shown = []
+  let shown = buttons.slice(0, 0)
   const draw = () => {
     svg.replaceChildren()
-    for (const to of shown) {
-      if (!from) return
+    for (const to of from ? shown : []) {
       const path = document.createElementNS(SVG, "path")
-      path.classList.toggle("is-guess", !right.includes(to.value))
-      svg.append(setAttrs(path, { d: arcBetween(from, to) }))
+      const className = right.includes(to.value) ? "is-answer" : "is-guess"
+      svg.append(setAttrs(path, { d: arcBetween(from ?? to, to), class: className }))
     }
   }
   new ResizeObserver(draw).observe(node)
@@ -288,8 +281,8 @@ function makeTyped({ kind, unit, layers, heads }, onGuess) {
     if (kind === "number" && !Number.isNaN(number)) onGuess(String(number))
     else if (layer >= 0 && head >= 1 && head <= heads) onGuess(`${layer},${head - 1}`)
   }
-  /** @param {string} guess */
-  function mark(guess) {
+  /** @type {OnGuess} */
+  const mark = (guess) => {
     const [layer, head] = guess.split(",").map(Number)
     input.value = kind === "head" ? `L${layers[layer]} H${head + 1}` : guess
   }

@@ -83,7 +83,9 @@ class Comparison:
 
 def pick_other() -> tuple[str, str, tuple[str, ...]]:
     """Choose the model and text of B, each "" for that of A, and the visitor's paraphrases."""
-    text = controls.text("b", "", "B: another sentence", column=330, placeholder="Empty: the same")
+    text = controls.text(
+        "text_b", "", "B: another sentence", column=330, placeholder="Empty: the same"
+    )
     model = _pick_model()
     with more():
         help_ = _words("lines", most=MAX_LINES)

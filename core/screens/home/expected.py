@@ -110,9 +110,5 @@ def _show_classes(classes: list[tuple[str, float]]) -> None:
         st.markdown(f"{quote(names[0])}: **{number(probabilities[0], '.3g')}**")
         return
     bar = st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0)
-    st.dataframe(
-        {"class": names, "probability": probabilities},
-        column_config={"probability": bar},
-        hide_index=True,
-        width=_WIDTH,
-    )
+    rows = {"class": names, "probability": probabilities}
+    st.dataframe(rows, column_config={"probability": bar}, hide_index=True, width=_WIDTH)

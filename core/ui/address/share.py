@@ -73,7 +73,7 @@ def snippet(page: str) -> str:
         begin, pair, name = _OF_IMAGE, "", state["image"]
         text = f"open_sample_image({name!r})" if name in SAMPLE_IMAGES else _OWN_IMAGE
     lines = f"{begin}{_PLACE_OF_HEAD}{find_page(page).python}"
-    b = repr(state.get("b") or state["text"])
+    b = repr(state.get("text_b") or state["text"])
     return lines.format(model=model, text=text, pair=pair, layer=layer, head=head, b=b)
 
 

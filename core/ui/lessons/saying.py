@@ -98,7 +98,7 @@ def _said(
             data["hint"] = say(f"hint_{number}", known)
     if step.own:
         own = say(f"own_{number}", known)
-        data["own"] = {"ask": own, "text": own_text, "done": its_own is not None}
+        data["own"] = {"ask": own, "text": own_text, "done": bool(own_text) and its_own is not None}
     return data
 
 
