@@ -69,15 +69,15 @@ def more() -> DeltaGenerator:
     return st.popover("More", help="More settings of this picture")
 
 
-def pick_part(label: str = "", **look: Any) -> str:  # noqa: ANN401 - of the control: menu, width
+def pick_part(**look: Any) -> str:  # noqa: ANN401 - of the control: menu, width
     """Pick which part of the page is shown, by default the first one in its record."""
     page = opened()
     return controls.choice(
         page.part_key,
         page.parts_of(switch.modality()),
-        label or "Part",
-        subject=f"The {(label or 'part').lower()}s are",
-        label_visibility="visible" if label else "collapsed",
+        "Part",
+        subject="The parts are",
+        label_visibility="collapsed",
         **look,
     )
 
