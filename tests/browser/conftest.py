@@ -40,14 +40,6 @@ _AS_BACK = """address => {
   dispatchEvent(new PopStateEvent("popstate", { state: null }))
 }"""
 
-# What turns and glows while the app runs is painted sixty times a second: a third of all work.
-STILL = """addEventListener("DOMContentLoaded", () => {
-  const sheet = new CSSStyleSheet()
-  sheet.replaceSync(`*, ::before, ::after {
-    animation-duration: 1ms !important; animation-iteration-count: 1 !important;
-  }`)
-  document.adoptedStyleSheets.push(sheet)
-})"""
 # A cold import takes 8 s on a quiet machine and half a minute beside the other half of the tests.
 PATIENCE_MS = 90_000
 # So much may be new before it is searched for garbage: pages open in a twelfth less time.
@@ -131,7 +123,6 @@ def _profile(
         permissions=["clipboard-read", "clipboard-write"],
     )
     context.set_default_timeout(PATIENCE_MS)
-    context.add_init_script(STILL)
     context.new_page().goto(f"{app}/_stcore/health")  # the process ends with its last page
     yield context
     context.close()

@@ -12,7 +12,7 @@ import zxingcpp
 from PIL import Image
 from playwright.sync_api import ViewportSize, expect
 
-from tests.browser.conftest import PATIENCE_MS, STILL, Open, arrive, box_of, follow, settle
+from tests.browser.conftest import PATIENCE_MS, Open, arrive, box_of, follow, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +81,6 @@ def test_under_a_finger_links_end_typing_and_a_tap_shuts_words(browser: Browser,
     phone = ViewportSize(width=390, height=844)
     page = browser.new_page(viewport=phone, has_touch=True, is_mobile=True)
     page.set_default_timeout(PATIENCE_MS)
-    page.add_init_script(STILL)
     page.goto(f"{app}/home")
     arrive(page)
     leave_by(page, card_of(page), page.touchscreen.tap)

@@ -18,8 +18,8 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1.element_tree import Block
 
+from core.model.interventions import exchange as exchanging
 from core.model.interventions import reference
-from core.model.interventions.exchange import exchange as exchange_heads
 from core.model.interventions.heads import effects as effects_of
 from core.model.opening import hub
 from core.model.opening import load as loading
@@ -107,7 +107,7 @@ def few_effects() -> Iterator[None]:
         patch.setattr(effects_corpus, "SAMPLE_DRAWS", 2)
         patch.setattr(reference, "TEXTS", 6)
         patch.setattr(effects_corpus, "samples_of", lambda model: samples_of(model)[:2])
-        patch.setattr(exchange, "exchange", functools.partial(exchange_heads, draws=2))
+        patch.setattr(exchange, "exchange", functools.partial(exchanging.exchange, draws=2))
         patch.setattr(exchange, "VARIANTS", 1)
         patch.setattr(compared, "_SAMPLES", 6)
         yield

@@ -94,6 +94,9 @@ def test_two_models_are_matched_over_the_corpus_with_an_interval(
     monkeypatch.setattr(measured, "_SAMPLES", 12)
     app = open_app("compare", text=STUDENT, model_b=NOVELS)
     assert headline(app).startswith("**The models differ most in L")
+    assert re.search(
+        r"of B is most like L\d H\d+ over the corpus: mean distance 0\.\d\d \(95 % int", said(app)
+    )
     view, table = sent(app, "compare"), table_of(files)
     assert view["titles"][1].startswith("B · L")
     assert len(table) == 72

@@ -120,7 +120,7 @@ FORGED: tuple[Any, ...] = (
 # What the states of components hold, by name.
 HELD = (
     *("cell", "layers", "heads", "layer", "head", "query", "pairKey", "byContribution"),
-    *("pairs", "token", "points", "visit", "total", "column", "share"),
+    *("pairs", "token", "points", "visit", "total", "column", "share", "row", "a", "b"),
     *("region", "serial", "from", "to", "patch", "direction"),
     *("arrows", "only_patches", "weigh", "hide", "held"),
 )

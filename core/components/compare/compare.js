@@ -125,7 +125,7 @@ export class CompareView extends View {
       return node
     })
     const [high, change] = [top.toFixed(2), most.toFixed(2)]
-    this.legend.replaceChildren("A, B 0", ramps[0], high, `change −${change}`, ramps[1], change)
+    this.legend.replaceChildren("A, B 0", ramps[0], `${high} · change −${change}`, ramps[1], change)
     this.buildMap()
     this.fillWords()
     this.readCell()

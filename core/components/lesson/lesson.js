@@ -63,12 +63,16 @@ class Strip extends Reporter {
     document.addEventListener("keydown", (event) => this.press(event), { signal, capture: true })
   }
 
-  /** Page Up and Page Down, which a clicker sends, go through the steps. @param {KeyboardEvent} event */
+  /** Page Up and Page Down, which a clicker sends, go through the steps; arrows step layer and head from here too. @param {KeyboardEvent} event */
   press(event) {
-    const by = { PageUp: -1, PageDown: 1 }[event.key]
+    const { key } = event
+    const by = { PageUp: -1, PageDown: 1 }[key]
     const [target] = event.composedPath()
-    const isTyping = target instanceof Element && target.closest(TYPED) !== null
-    if (!by || isTyping || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return
+    if (!(target instanceof Element) || target.closest(TYPED)) return
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return
+    if (key.startsWith("Arrow") && this.root.contains(target))
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }))
+    if (!by) return
     event.preventDefault()
     event.stopPropagation()
     this.go(this.data.step + by)

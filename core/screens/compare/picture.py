@@ -61,7 +61,10 @@ def _alone(found: Comparison) -> list[str]:
 def _facts(found: Comparison, layer: int, head: int) -> dict[str, Any]:
     """What is said of a head."""
     floor = found.floor.values  # noqa: PD011 - of no data frame
+    index, nearest = layer * found.a.shape[1] + head, found.nearest
+    likeness = ("distance", "low", "high") if nearest is not None else ()
     return {
+        **{f"likeness_{name}": number(getattr(nearest, name)[index]) for name in likeness},
         "models": found.nearest is not None,
         "head": head_name(found.a, layer, head),
         "other": head_name(found.b, *found.head_of_b(layer, head)),
