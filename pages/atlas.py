@@ -7,7 +7,7 @@ from core.ui.navigation import set_headline, open_page
 open_page("atlas")
 
 from core.screens.atlas.first import first_entry, show_until_made
-from core.screens.atlas.corpus.opening import open_entry, show_about
+from core.screens.atlas.corpus.opening import describe_atlas, open_entry
 from core.screens.atlas.corpus.source import pick_corpus, shows_images
 from core.screens.atlas.wording import examples_for
 from core.screens.atlas.find import draw_search, find_tokens, show_result
@@ -62,5 +62,5 @@ else:
 if first_model.is_awaited():
     show_until_made()
 else:
-    show_about(entry)
+    st.caption(describe_atlas(entry))
 show_end(MATHEMATICS)

@@ -10,6 +10,7 @@ from functools import partial
 
 from core.figures.palette import palette
 from core.ui import presets
+from core.ui.heads import HeadTable
 from core.ui.place import pick_head
 from core.screens.query_key.choice import Choice, has_looks, scaling_of
 from core.screens.query_key.wording import headline
@@ -21,11 +22,11 @@ from core.model.running.twin import TWIN_SEED
 from core.screens.query_key.picture import show_picture
 from core.screens.query_key.search import show_search
 from core.screens.query_key.selectivity import (
-    Follows,
     examples,
     known_table,
     show_selectivity,
     table_for,
+    what_it_follows,
 )
 
 trace = current_trace()
@@ -58,13 +59,13 @@ if known is None:
 else:  # presets that name heads
     presets.show(partial(examples, known), measured_on=(key, "measured"))
 if table is not None:
-    follows = Follows(trace=trace, table=table, layer=layer, head=head)
+    follows = HeadTable(trace=trace, table=table, layer=layer, head=head)
     show_selectivity(follows, colours)
 elif part == "picture":
     show_picture(trace, choice, options, colours)
     if known is not None:
-        follows = Follows(trace=trace, table=known, layer=layer, head=head)
-        st.markdown(follows.sentence)
+        follows = HeadTable(trace=trace, table=known, layer=layer, head=head)
+        st.markdown(what_it_follows(follows))
 elif part == "search":
     show_search(trace, choice, colours)
 else:

@@ -30,24 +30,23 @@ from core.vocabulary import percent
 trace = current_trace()
 
 with control_row():
-    row = pick_row(trace)
+    source, summary, layer = pick_row(trace)
     further_box = more()
 with further_box:
-    further = pick_further()
-    held_tokens = pick_held(trace, special=further.special, pair=not further.tab20)
-source, summary, layer = row.source, row.summary, row.layer
+    special, normalize, all_colours = pick_further()
+    held_tokens = pick_held(trace, special=special, pair=not all_colours)
 
 with st.spinner("Reducing every layer to a plane …"):
     planes = layer_planes(
         trace,
         source,
         summary,
-        keep_special=further.special,
-        normalize=further.normalize,
+        keep_special=special,
+        normalize=normalize,
         held=held_tokens,
     )
 labels = planes.labels
-if further.tab20:
+if all_colours:
     colours = tab20(len(labels))
 else:
     of_all = token_colours(len(trace.tokens), st.context.theme.type)
@@ -69,7 +68,7 @@ show_planes(
     [f"{percent(first)} + {percent(second)}" for first, second in planes.explained[shown]],
     key="vector_planes",
     held=held,
-    legend=further.tab20,
+    legend=all_colours,
     on_pick=partial(set_picks, planes.positions),
     picture=file.titled(f"Vector grid of {source}"),
 )

@@ -115,12 +115,6 @@ def log_sums(trace: Trace, layer: int, heads: Sequence[int] | None = None) -> Ar
     return np.stack([rounded, (sums - rounded).astype(np.float32)], axis=1)
 
 
-def value_norms(trace: Trace, layer: int) -> Array:
-    """|v| of every value vector of a layer, float32 (head, key token), per query head."""
-    norms = np.linalg.norm(trace.kv_values[layer], axis=-1)  # (key-value head, key token)
-    return np.repeat(norms, trace.group, axis=0)
-
-
 def quantise(weights: Array, top: float = 1.0) -> Bytes:
     """Weights from 0 to `top` as uint8 0 to 255, rounded to nearest; same shape."""
     scaled = weights * np.float32(QUANTIZED_STEPS / top)
@@ -169,7 +163,8 @@ def _factor(trace: Trace, layer: int, weighting: Weighting, norms: Array | None)
     if weighting == "attention":
         return None
     if weighting == "value":
-        return value_norms(trace, layer)
+        lengths = np.linalg.norm(trace.kv_values[layer], axis=-1)  # (key-value head, key token)
+        return np.repeat(lengths, trace.group, axis=0)
     if norms is None:
         raise ValueError(f"the output projection of {trace.model!r} is not known")
     return norms[layer]

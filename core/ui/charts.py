@@ -18,23 +18,22 @@ def show_chart(
     *,
     key: str,
     alt: str,
-    model: str | None = None,
     part: str | None = None,
     quiet: bool = False,
     **more: Any,  # noqa: ANN401 - of st.plotly_chart: on_select, selection_mode, width
 ) -> None:
     """A chart whose camera button, visible on hover, saves an SVG.
 
-    The file is named by the `key`, which begins with the page's name, the `model` (by default the
-    one on screen) and the `part` (by default the chosen layer and head). `alt` describes the chart
-    for screen readers. With `quiet` there is no other button. While the page is presented, the
-    chart is enlarged like everything else.
+    The file is named by the `key`, which begins with the page's name, the model on screen and the
+    `part` (by default the chosen layer and head). `alt` describes the chart for screen readers.
+    With `quiet` there is no other button. While the page is presented, the chart is enlarged like
+    everything else.
     """
     config: dict[str, Any] = {
         "displaylogo": False,
         "toImageButtonOptions": {
             "format": "svg",
-            "filename": contents(key.replace("_", "-"), model or shown_model(), part).stem,
+            "filename": contents(key.replace("_", "-"), shown_model(), part).stem,
         },
     }
     if quiet:

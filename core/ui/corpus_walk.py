@@ -51,21 +51,14 @@ def show_unread(trace: Trace, what: str = "The sample corpus") -> bool:
         return False
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{what} is read by the encoder alone.", width="content")
-        st.button("Show the encoder", key="show_encoder", type="tertiary", on_click=_show_encoder)
+        show = partial(st.session_state.update, attention="encoder")
+        st.button("Show the encoder", key="show_encoder", type="tertiary", on_click=show)
     return True
-
-
-def _show_encoder() -> None:
-    st.session_state["attention"] = "encoder"
 
 
 def corpus_digest(sentences: Sequence[str]) -> str:
     """A corpus's part of the cache key, next to the model."""
     return hashlib.sha256("\n".join(sentences).encode("utf-8", "replace")).hexdigest()
-
-
-def _back_to_text() -> None:
-    st.session_state["source"] = "text"
 
 
 @st.cache_resource(max_entries=MAX_CORPORA, show_spinner=False)
@@ -97,7 +90,8 @@ def measured_on(
 
     place: Shared[list[Result]] = _places(name, model_name, corpus_digest(sentences))
     run: Callable[[ProgressBar], Result] = lambda bar: measure(traces(bar))
-    return measure_once(place, run, words(0), f"{name}_cancel", _back_to_text)
+    back_to_text = partial(st.session_state.update, source="text")
+    return measure_once(place, run, words(0), f"{name}_cancel", back_to_text)
 
 
 def measure_once(
@@ -105,13 +99,12 @@ def measure_once(
     run: Callable[[ProgressBar], Result],
     begins: str,
     cancel: str,
-    on_cancel: Callable[..., None],
-    *arguments: object,
+    on_cancel: Callable[[], None],
 ) -> Result:
     """The slot's content, or what `run` puts there under a bar; ends the page on an error."""
     if not place.kept:
         try:
-            with long_work(), bar_with_cancel(cancel, on_cancel, *arguments) as bar:
+            with long_work(), bar_with_cancel(cancel, on_cancel) as bar:
                 begin = partial(bar.show, 0.0, begins)
                 begin()
                 with place.turn(waiting=begin):

@@ -113,13 +113,11 @@ def test_of_many_heads_the_largest_must_be_out_of_reach_for_all_of_them() -> Non
 
 def test_what_a_head_writes_is_a_share_of_its_layer_and_what_is_repaired_the_rest() -> None:
     written = np.array([[1.0, 2.0, 0.1], [3.0, 1.0, np.nan]])
-    patterns = ["previous", "none", "none", "first", "none", "none"]
-    table = effect_table(LAYERS, made(VALUES, DRAWS), written, patterns, direct=VALUES + 0.25)
+    table = effect_table(LAYERS, made(VALUES, DRAWS), written, direct=VALUES + 0.25)
     assert table["share"].tolist()[:5] == pytest.approx(
         [1 / 1.0333, 2 / 1.0333, 0.0968, 1.5, 0.5], rel=1e-3
     )
     assert table["inactive"].tolist() == [False, False, True, False, False, False]
-    assert table["pattern"].tolist() == patterns
     assert table["repaired"].tolist()[:5] == pytest.approx([0.25] * 5)
 
 

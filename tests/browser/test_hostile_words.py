@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from core.analysis.rollout import follow_paths
 from core.components.contexts import Context, ContextGroup, show_contexts
-from core.components.paths import PathsView, show_paths
+from core.components.paths import show_paths
 from core.ui.words.pages import TEXT_PAGES
 from tests.analysis.traces import plain_tokens, random_weights
 from tests.browser import views
@@ -24,7 +24,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)>"
 WORDS = (HOSTILE, "$x$", ":red[x]", "مرحبا", "<b>it</b>")
 TRACE = trace_of(plain_tokens(*WORDS))
 PATHS = follow_paths(random_weights(3, 2, 1, 5)[:, 0], 0)
-PATHS_FILE = file_of("paths", sent_by(show_paths, PathsView(TRACE, PATHS, {}), on_pick=print))
+PATHS_FILE = file_of("paths", sent_by(show_paths, TRACE, PATHS, {}, on_pick=print))
 CONTEXT = Context(WORDS, np.full(5, 0.2), 0, 1, 7)
 CHIPS = [
     {"label": each, "text": each, "id": 1, "special": False, "segment": 0, "word": i}

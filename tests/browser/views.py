@@ -132,7 +132,7 @@ def patches_file(trace: Trace, **view: Any) -> str:
     layers = {layer: LayerPayload.of(trace, layer) for layer in range(trace.shape[0])}
     heat = {"from": both.key, "to": both.query}
     facts = PatchesView(usual | view, 1, patches.first + 3, heat)
-    return file_of("patches", pack_patches(trace, patches, layers, facts))
+    return file_of("patches", pack_patches(trace, layers, facts))
 
 
 def sent_by(show: Callable[..., None], *given: Any, **named: Any) -> bytes:

@@ -36,9 +36,8 @@ TRACE = made()
 @pytest.fixture(scope="module")
 def run(run_with: RunWith) -> Run:
     run = run_with("shared/layer", "patches/attention", "patches/drawing")
-    assert TRACE.patches is not None
     facts = PatchesView({}, 1, FIRST, {})
-    data = pack_patches(TRACE, TRACE.patches, {1: LayerPayload.of(TRACE, 1)}, facts)
+    data = pack_patches(TRACE, {1: LayerPayload.of(TRACE, 1)}, facts)
     return lambda body, **values: run(body, data=data, **values)
 
 

@@ -68,7 +68,6 @@ def effect_table(
     layered: Layered,
     found: HeadEffects,
     written: Floats | None = None,
-    patterns: Sequence[str] | None = None,
     direct: Floats | None = None,
 ) -> pd.DataFrame:
     """Whether each head matters on one text, a row per head, in the order of layers and heads.
@@ -78,7 +77,6 @@ def effect_table(
     layered : a trace of the same model, for the layer numbers.
     found : from :func:`core.model.effects`.
     written : (layer, head), from ``core.model.interventions.reference.written_norms``.
-    patterns : the pattern of each head in row order, as in ``pattern_table``'s ``class``.
     direct : (layer, head), from ``core.model.interventions.direct.direct_effects``.
 
     Columns ``layer`` and ``head`` (from 1); ``effect``; ``control``, the largest effect of a random
@@ -86,9 +84,9 @@ def effect_table(
     (:func:`discovery_rates`), and ``exceeds``, whether that is at most `FALSE_DISCOVERY`;
     ``others``, the median size among the other heads of its layer; with `written`: ``written`` (a
     length), ``share`` (of the mean head of its layer) and ``inactive`` (whether that is below
-    `INACTIVE`); with `patterns`: ``pattern``; with `direct`: ``direct`` and ``repaired``, the
-    direct effect less the effect: what the rest of the model makes up for. A head that a layer does
-    not have is nan. ``table.attrs`` has "measure", "unit" and "replace" of the effects.
+    `INACTIVE`); with `direct`: ``direct`` and ``repaired``, the direct effect less the effect: what
+    the rest of the model makes up for. A head that a layer does not have is nan.
+    ``table.attrs`` has "measure", "unit" and "replace" of the effects.
     """
     import pandas as pd
 
@@ -113,8 +111,6 @@ def effect_table(
             "share": share.ravel(),
             "inactive": (share < INACTIVE).ravel(),
         }
-    if patterns is not None:
-        columns["pattern"] = np.array(patterns)
     if direct is not None:
         columns |= {"direct": direct.ravel(), "repaired": (direct - values).ravel()}
     table = pd.DataFrame(columns)

@@ -92,7 +92,15 @@ def _ask(*request: object) -> Floats | str:
     for attempt in range(1, ATTEMPTS + 1):
         if _process is None or _process.poll() is not None:
             try:
-                _process = _start()
+                _process = (
+                    subprocess.Popen(  # its libraries print only numbers, to the server's log
+                        [sys.executable, "-m", "core.analysis.projections.umap_process"],
+                        cwd=_ROOT,
+                        env={CACHE: _cache_folder(), **os.environ},
+                        stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE,
+                    )
+                )
             except OSError as error:
                 _log.warning("UMAP cannot be started: %s", error)
                 return "start"
@@ -117,17 +125,6 @@ def _ask(*request: object) -> Floats | str:
         finally:
             limit.cancel()
     return "killed"
-
-
-def _start() -> subprocess.Popen[bytes]:
-    """The process; its libraries print to the server's log, and print only numbers."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "core.analysis.projections.umap_process"],
-        cwd=_ROOT,
-        env={CACHE: _cache_folder(), **os.environ},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
 
 
 @functools.cache

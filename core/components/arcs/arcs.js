@@ -7,10 +7,11 @@ import { keepLayers, readLayer, weightOf } from "../shared/layer.js"
 import { readTheme } from "../shared/scales.js"
 import { bothSides } from "../shared/sentences.js"
 import { View, mount } from "../shared/view.js"
+import { strongestWords } from "../shared/weight_words.js"
 import { drawCards } from "./cards.js"
 import { curveOf, strokeCurve, writeWeight } from "./curves.js"
 import { HeadMap } from "./head_map.js"
-import { arcsOf, pairWords, sharesOf, strongestFirst, tokenWords } from "./reading.js"
+import { arcsOf, pairWords, sharesOf, strongestFirst } from "./reading.js"
 import { makeSentence } from "./sentence.js"
 
 /** @import { Pen } from "../shared/dom.js" */
@@ -91,11 +92,6 @@ export class ArcsView extends View {
     else this.drawArcs()
   }
 
-  /** @param {number} index of the layer @param {number} head from 0 */
-  chooseHead(index, head) {
-    this.change({ layer: String(this.data.layerLabels[index]), head: head + 1 })
-  }
-
   /** @param {Partial<State>} change */
   change(change) {
     Object.assign(this.state, change)
@@ -152,10 +148,16 @@ export class ArcsView extends View {
     return { row: this.layer.index, column: this.head }
   }
 
-  /** The query and the key that the cards are about. @returns {[number, number]} */
+  /** The query and the key that the cards are about: before anyone picks a word, those of the head's link. @returns {[number, number]} */
   get pair() {
-    const [query, key] = this.state.cell
-    return this.isHeld ? [query - 1, key - 1] : this.linkOf(this.layer.index, this.head)
+    const { data, state, layer, head } = this
+    const { found, linkPairs, heads } = data
+    const [query, key] = state.cell
+    if (this.isHeld) return [query - 1, key - 1]
+    if (!linkPairs.length || (layer.index === found.layer && head === found.head))
+      return [found.query, found.key]
+    const start = 2 * (layer.index * heads + head)
+    return [linkPairs[start], linkPairs[start + 1]]
   }
 
   get isFound() {
@@ -165,15 +167,6 @@ export class ArcsView extends View {
     return (
       row === found.layer && column === found.head && query === found.query && key === found.key
     )
-  }
-
-  /** The pair that is highlighted in a head before anyone picks a word. @param {number} index of the layer @param {number} head @returns {[number, number]} */
-  linkOf(index, head) {
-    const { found, linkPairs, heads } = this.data
-    if (!linkPairs.length || (index === found.layer && head === found.head))
-      return [found.query, found.key]
-    const start = 2 * (index * heads + head)
-    return [linkPairs[start], linkPairs[start + 1]]
   }
 
   /** Whether the map shows one pair in all heads, not the strongest pair of each. */
@@ -210,7 +203,9 @@ export class ArcsView extends View {
     }
     words.measure()
     this.refresh()
-    this.keepRoom()
+    // Reserve the height that the sentence has now, so that no word moves away from the pointer.
+    this.sentence.style.minHeight = ""
+    this.sentence.style.minHeight = `${this.sentence.offsetHeight}px`
     if (this.isUnseen && !this.isWaiting) words.reveal(this.pair)
     this.isUnseen = false
   }
@@ -236,12 +231,6 @@ export class ArcsView extends View {
     }
     this.map.update()
     this.drawArcs()
-  }
-
-  /** Reserve the height that the sentence has before anyone points, so that no word moves away from the pointer. */
-  keepRoom() {
-    this.sentence.style.minHeight = ""
-    this.sentence.style.minHeight = `${this.sentence.offsetHeight}px`
   }
 
   /** The query in focus, its attention, and the highlighted key. */
@@ -284,8 +273,8 @@ export class ArcsView extends View {
     if (active !== null && active !== query) {
       const strongest = strongestFirst(shares).slice(0, NAMED.max)
       const named = strongest.filter((each, i) => i === 0 || shares[each] >= NAMED.least)
-      const others = named.map((each) => ({ name: labels[each], share: shares[each] }))
-      return tokenWords(labels[active], others)
+      const others = named.map((each) => ({ name: labels[each], weight: shares[each].toFixed(2) }))
+      return strongestWords(labels[active], true, others)
     }
     const tail = this.isFound ? data.found.tail : "."
     return pairWords(layer.number, head, shares[key], labels[query], labels[key], tail)

@@ -100,18 +100,15 @@ function drawShares({ rows, rest, sink }, { key, labels }) {
   if (rest.count > 0) lines.push({ ...other, label: others, share: rest.share })
   if (sink > 0) lines.push({ ...other, label: "the sink", share: sink })
   const written = shareWords(lines.map(({ share }) => share))
-  lines.forEach((line, i) => drawShare(body, line, written[i]))
+  lines.forEach(({ label, score, share, isKey }, i) => {
+    const row = el(body, "div", isKey ? "weight key" : "weight")
+    el(row, "span", "label", label)
+    el(row, "span", "number", score)
+    const track = el(row, "span", "track")
+    el(track, "i").style.width = `${100 * share}%`
+    el(row, "span", "number", written[i])
+  })
   return body
-}
-
-/** @param {HTMLElement} body @param {{label: string, score: string, share: number, isKey: boolean}} line @param {string} written its share in digits */
-function drawShare(body, { label, score, share, isKey }, written) {
-  const row = el(body, "div", isKey ? "weight key" : "weight")
-  el(row, "span", "label", label)
-  el(row, "span", "number", score)
-  const track = el(row, "span", "track")
-  el(track, "i").style.width = `${100 * share}%`
-  el(row, "span", "number", written)
 }
 
 /**

@@ -23,7 +23,8 @@ export class HeadMap {
     this.node = el(parent, "div", "map")
     this.grid = new HeadGrid(view, this.node, {
       read: ({ row, column }) => [view.nameOf(row, column), this.about(row, column)],
-      pin: ({ row, column }) => view.chooseHead(row, column),
+      pin: ({ row, column }) =>
+        view.change({ layer: String(view.data.layerLabels[row]), head: column + 1 }),
     })
     const key = el(this.node, "div", "map-key")
     this.words = el(key, "span", "map-words", "")

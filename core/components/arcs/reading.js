@@ -1,7 +1,6 @@
 // How a head reads a text: where attention goes, how one pair gets its share, and words about both. Pure.
 
 import { dotOf, isPermitted, scoreOf, softmaxOf, weightOf } from "../shared/layer.js"
-import { strongestWords } from "../shared/weight_words.js"
 
 /** @import { Layer } from "../shared/layer.js" */
 /**
@@ -105,13 +104,4 @@ export function pairWords(layer, head, weight, query, key, tail = ".") {
     [other, "key"],
     [tail, ""],
   ]
-}
-
-/** Where a token's attention goes. @param {string} token @param {{name: string, share: number}[]} others the strongest first */
-export function tokenWords(token, others) {
-  return strongestWords(
-    token,
-    true,
-    others.map(({ name, share }) => ({ name, weight: share.toFixed(2) })),
-  )
 }

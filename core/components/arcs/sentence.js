@@ -1,7 +1,7 @@
 // The words of the text in lines, as elements of the page, with room for arcs above each line. One word is in the tab
 // order.
 
-import { clamp, setAttrs, el, setPx, windowFor } from "../shared/dom.js"
+import { around, clamp, setAttrs, el, setPx, windowFor } from "../shared/dom.js"
 import { Focus } from "../shared/focus.js"
 
 /** @import { Tokens } from "../shared/sentences.js" */
@@ -31,7 +31,10 @@ export function makeSentence(parent, view) {
 
   /** @type {Focus<number>} */
   const focus = new Focus(view, field, {
-    idOf: wordOf,
+    idOf: (target) => {
+      const node = around(target, ".word")
+      return node && Number(node.dataset.position)
+    },
     nodeOf: (position) => nodes[position],
     step: (key, from) => (from === null ? null : stepTo(key, from)),
     point: (position) => view.point(position),
@@ -67,7 +70,10 @@ export function makeSentence(parent, view) {
     /** @param {Tokens} tokens */
     build({ labels, special }) {
       nodes = labels.map((label, position) => drawWord(label, position, special[position]))
-      line.style.direction = directionOf(line, labels)
+      // The text's direction, as the browser decides it.
+      const probe = el(line, "span", "", labels.filter((label) => !/^[[<]/.test(label)).join(" "))
+      line.style.direction = getComputedStyle(probe).direction
+      probe.remove()
       focus.redraw(() => line.replaceChildren(...nodes))
     },
     /** Break the words into lines, give each its room, and note where the words are. */
@@ -109,12 +115,6 @@ export function makeSentence(parent, view) {
   }
 }
 
-/** @param {EventTarget | null} target @returns {number | null} */
-function wordOf(target) {
-  const node = target instanceof Element ? target.closest(".word") : null
-  return node instanceof HTMLElement ? Number(node.dataset.position) : null
-}
-
 /** @param {string} label @param {number} position @param {boolean} isSpecial */
 function drawWord(label, position, isSpecial) {
   const node = el(null, "button", isSpecial ? "word special" : "word")
@@ -142,14 +142,6 @@ function keepCompany(line, nodes) {
   const right = line.clientWidth - before.offsetLeft - before.offsetWidth
   const room = direction === "rtl" ? before.offsetLeft : right
   line.style.paddingInlineEnd = `${room + 1}px`
-}
-
-/** The text's direction, as the browser decides it. @param {HTMLElement} parent @param {string[]} labels */
-function directionOf(parent, labels) {
-  const probe = el(parent, "span", "", labels.filter((label) => !/^[[<]/.test(label)).join(" "))
-  const { direction } = getComputedStyle(probe)
-  probe.remove()
-  return direction
 }
 
 /** The nearest word in the line above or below; the same word if there is no such line. @param {Box[]} boxes @param {number} position @param {number} down 1 or -1 */

@@ -260,12 +260,6 @@ export class HeadView extends View {
     }
   }
 
-  /** The lines of the token in focus, or of all. */
-  get activeCells() {
-    const { active, cells, layer } = this
-    return active ? cellsOf(cells, layer.size, active.side, active.position) : cells
-  }
-
   /** What to draw for the rows in a part of the height. @param {number} scrollTop @param {number} viewHeight @returns {Picture} */
   pictureOf(scrollTop, viewHeight) {
     const { layer, layout, theme } = this
@@ -423,8 +417,11 @@ export class HeadView extends View {
     if (this.drawn === 0) this.beginPicture(pen, picture)
     this.drawn = drawCells(pen, picture, this.lines, this.drawn, performance.now() + FRAME_MS)
     if (this.drawn < this.lines.cells.length) return this.nextFrame(() => this.drawFrame())
-    if (!active && this.finished?.scrollTop !== scrollTop)
-      this.finished = { scrollTop, image: copyOf(sheet) }
+    if (!active && this.finished?.scrollTop !== scrollTop) {
+      const image = newCanvas(sheet.width, sheet.height)
+      image.getContext("2d", { willReadFrequently: true })?.drawImage(sheet, 0, 0)
+      this.finished = { scrollTop, image }
+    }
     sheet.dataset.drawn = String(layer.number)
   }
 
@@ -437,7 +434,10 @@ export class HeadView extends View {
     if (layout.mapWidth) drawMap(this.map, picture, this.cells, shown, layout.mapWidth)
     drawBars(pen, picture, this)
     const [first, last] = rowsInView(layout, scrollTop, viewHeight)
-    this.lines = nearestFirst(this.activeCells, layer.size, layout.rowOf, first, last)
+    const cells = active
+      ? cellsOf(this.cells, layer.size, active.side, active.position)
+      : this.cells
+    this.lines = nearestFirst(cells, layer.size, layout.rowOf, first, last)
     if (active || finished?.scrollTop !== scrollTop) return
     pen.drawImage(finished.image, 0, 0, layout.width, viewHeight)
     this.drawn = this.lines.cells.length
@@ -493,11 +493,4 @@ function isSame(one, other) {
 /** @param {State} state */
 function layerName({ weigh, layer }) {
   return `${weigh} ${layer}`
-}
-
-/** @param {HTMLCanvasElement} canvas */
-function copyOf(canvas) {
-  const copy = newCanvas(canvas.width, canvas.height)
-  copy.getContext("2d", { willReadFrequently: true })?.drawImage(canvas, 0, 0)
-  return copy
 }

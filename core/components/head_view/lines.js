@@ -178,7 +178,15 @@ export function drawBars(pen, { layout, scrollTop, viewHeight, colours, ink }, v
     const ends = segmentEnds(profile, i, scale)
     const length = ends.at(-1) ?? 0
     const share = largest > 0 ? length / (scale * largest) : 0
-    if (share >= 0.02) drawTint(pen, layout, token, top, share, isRight ? theme.key : theme.query)
+    if (share >= 0.02) {
+      // The background of the token: the more attention, the stronger.
+      const fillStyle = isRight ? theme.key : theme.query
+      Object.assign(pen, { globalAlpha: 0.34 * Math.min(1, share), fillStyle })
+      pen.beginPath()
+      pen.roundRect(token + 2, top + 2, layout.token - 4, layout.row - 4, 5)
+      pen.fill()
+      pen.globalAlpha = 1
+    }
     ends.forEach((end, place) => {
       const from = ends[place - 1] ?? 0
       pen.fillStyle = colours[on[place]]
@@ -191,15 +199,6 @@ export function drawBars(pen, { layout, scrollTop, viewHeight, colours, ink }, v
     pen.fillText(text, isRight ? start + length + 6 : start - length - 6, middle + 0.5)
     pen.globalAlpha = 1
   }
-}
-
-/** The background of a token on the other side: the more attention, the stronger. @param {Pen} pen @param {Layout} layout @param {number} left @param {number} top @param {number} share @param {string} colour */
-function drawTint(pen, { token, row }, left, top, share, colour) {
-  Object.assign(pen, { globalAlpha: 0.34 * Math.min(1, share), fillStyle: colour })
-  pen.beginPath()
-  pen.roundRect(left + 2, top + 2, token - 4, row - 4, 5)
-  pen.fill()
-  pen.globalAlpha = 1
 }
 
 /** The whole text in a narrow strip: each query's strongest line, and the part in view. @param {HTMLCanvasElement} canvas @param {Picture} picture @param {Uint32Array} cells strongest first @param {Shown} shown @param {number} width */

@@ -58,7 +58,7 @@ function buildPanel(node, view, data, standalone) {
     (head) => view.pointAtHead(head),
   )
   row.append(layer.node, ...(pairs ? [pairs.node] : []), heads.node)
-  addMore(row, rest, hasMore(view.state))
+  addMore(row, rest, view.state.weigh !== "attention" || view.state.hide) // they are not at their defaults
   rest.append(weigh.node, hide.node, heads.few)
   return { layer, pairs, weigh, hide, heads }
 }
@@ -83,11 +83,6 @@ export function afterStep(view, by) {
   const values = { layer: state.layer, head: on.length === 1 ? String(on[0] + 1) : "all" }
   const { head, ...layer } = by.head && on.length !== 1 ? {} : stepped(choices, values, by)
   return head === undefined ? layer : { ...layer, heads: [Number(head)] }
-}
-
-/** Whether a control behind the button differs from its default. @param {State} state */
-function hasMore({ weigh, hide }) {
-  return weigh !== "attention" || hide
 }
 
 /** A button that shows and hides the rest. @param {HTMLElement} row @param {HTMLElement} rest @param {boolean} isOpen at first */

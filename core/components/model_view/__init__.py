@@ -16,7 +16,6 @@ from core.components.packing import pack, patch_sprite
 from core.components.reported_state import as_index, as_mapping
 from core.components.scripts import register_component
 from core.model.trace import Trace
-from core.vocabulary import Layered
 
 _model_view = register_component("model_view")
 
@@ -71,11 +70,12 @@ def view_data(
     trace : the one that it was made from.
     picture : the name and the facts of a saved picture.
     """
-    layers, heads, rows, columns = shown.tiles.shape
+    (layers, heads, rows, columns), lines = shown.tiles.shape, place_layers(trace)
     settings = {
         "layers": layers,
         "layerLabels": trace.layer_labels,
-        "gaps": _gaps(trace),
+        # Layers without attention: how many with attention come before, and their numbers.
+        "gaps": [(sum(each < gap.place for each in lines.places), gap.name) for gap in lines.gaps],
         "heads": heads,
         "shape": {"rows": rows, "columns": columns},
         "block": shown.block,
@@ -114,9 +114,3 @@ def show_model_view(data: bytes, layers: int, heads: int, *, key: str) -> tuple[
     opened = as_mapping(result.get("open"))
     layer, head = as_index(opened.get("layer"), layers), as_index(opened.get("head"), heads)
     return None if layer is None or head is None else (layer, head)
-
-
-def _gaps(layered: Layered) -> list[tuple[int, str]]:
-    """Layers without attention: how many with attention come before, and their numbers."""
-    rows = place_layers(layered)
-    return [(sum(each < gap.place for each in rows.places), gap.name) for gap in rows.gaps]

@@ -18,7 +18,6 @@ import {
   tileOf,
   tileSize,
   topsOf,
-  widestOver,
 } from "./tiles.js"
 
 /** @import { Cell } from "../shared/focus.js" */
@@ -117,7 +116,8 @@ export class ModelView extends View {
     const { height } = windowFor(root)
     this.spot = this.width < PANEL.phone ? "below" : "over"
     this.size = tileSize(this.width, data, height)
-    const over = widestOver(this.width, this.size.wide + TILE.gap)
+    // Over the grid, the tile and its neighbours stay visible.
+    const over = Math.min(PANEL.max, Math.floor(this.width / 2 - 1.5 * (this.size.wide + TILE.gap)))
     this.stage.dataset.spot = this.spot
     this.panel.setSpot(this.spot, this.spot === "below" ? this.width : over)
     this.theme = { ...readTheme(root), ramps: rampsOf(readTheme(root)) }
@@ -191,15 +191,8 @@ export class ModelView extends View {
     }
   }
 
-  /** Highlighted heads are in colour, the others faint; without any, all are plain. @param {number} index */
-  rampFor(index) {
-    const { lit: highlighted } = this.data
-    if (highlighted.length === 0) return this.theme.ramps.plain
-    return this.theme.ramps[highlighted[index] ? "highlighted" : "faint"]
-  }
-
   drawTiles() {
-    const { data, size } = this
+    const { data, size, theme } = this
     const { sheet } = this.grid
     const step = { x: size.wide + TILE.gap, y: size.high + TILE.gap }
     const tops = topsOf(data, step.y)
@@ -212,7 +205,9 @@ export class ModelView extends View {
     for (let index = 0; index < data.layers * data.heads; index++) {
       const [layer, head] = [Math.floor(index / data.heads), index % data.heads]
       drawHead(picture, data, tileOf(data, index), data.lines.tile, Math.max(1, ratio * 1.1))
-      fillImage(image, picture, this.rampFor(index))
+      // Highlighted heads are in colour, the others faint; without any, all are plain.
+      const look = data.lit.length === 0 ? "plain" : data.lit[index] ? "highlighted" : "faint"
+      fillImage(image, picture, theme.ramps[look])
       pen.putImageData(image, Math.round(head * step.x * ratio), Math.round(tops[layer] * ratio))
     }
   }

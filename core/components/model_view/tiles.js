@@ -54,11 +54,6 @@ export function tileSize(width, { layers, heads }, screen) {
   return { wide, high: Math.max(Math.round(wide * 0.5), Math.min(wide, high)) }
 }
 
-/** Maximum width of an enlargement over the grid, so that the tile and its neighbours stay visible. @param {number} width of the view @param {number} pitch of tiles */
-export function widestOver(width, pitch) {
-  return Math.min(PANEL.max, Math.floor(width / 2 - 1.5 * pitch))
-}
-
 /**
  * Left and top of an enlargement over the grid, both from the stage's own corner: to the right of the tile, or to the left
  * if there is no room, with one neighbour between them; level with the tile, but within the screen.

@@ -109,11 +109,6 @@ function columnOf(kind, left, width, before = 0, after = 0, dim = -1) {
   return { kind, left, width, from: left - before, to: left + width + after, dim }
 }
 
-/** The column at x, in pixels of the whole table; -1 between the blocks of dimensions and on the lines. @param {Layout} layout @param {number} x */
-export function columnAt({ columns }, x) {
-  return columns.findIndex(({ from, to }) => x >= from && x < to)
-}
-
 /** Dimensions, from 1, that have room for their number: the first one and regular steps. @param {number} count @param {number} cell */
 export function tickedDimensions(count, cell) {
   const step = [1, 2, 4, 8, 16, 32, 64].find((each) => each * cell >= 24) ?? 64

@@ -18,7 +18,7 @@ import { readLayer } from "../shared/layer.js"
 import { bothSides } from "../shared/sentences.js"
 import { View, mount } from "../shared/view.js"
 import { drawQueries, drawRows, readColours } from "./drawing.js"
-import { MAX_WEIGHT, TOKENS, columnAt, measure, placeColumns } from "./layout.js"
+import { MAX_WEIGHT, TOKENS, measure, placeColumns } from "./layout.js"
 import { colourLimits, viewOf } from "./numbers.js"
 import { drawBar, drawHeads, drawRow, drawStripRow, makeParts } from "./table.js"
 import { cellWords, pairWords } from "./words.js"
@@ -237,7 +237,8 @@ export class NeuronView extends View {
       event.clientY < strip.bottom ? -1 : Math.floor(placeOf(ui.body, event).y / layout.row)
     const { x } = placeOf(ui.world, event)
     const key = Math.max(layout.key, ui.scroller.scrollLeft)
-    const column = x >= key && x < key + layout.label ? 1 : columnAt(layout, x)
+    const isKey = x >= key && x < key + layout.label
+    const column = isKey ? 1 : layout.columns.findIndex(({ from, to }) => x >= from && x < to)
     return column < 0 || row >= this.tokensOf(column).length ? null : { row, column }
   }
 

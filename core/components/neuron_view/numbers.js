@@ -110,12 +110,6 @@ export function rounded(value, digits) {
     .replace("-", "−")
 }
 
-/** "÷ √32" if that is the scaling, else the factor. @param {Head} head */
-export function scalingText(head) {
-  const root = Math.abs(head.scaling * Math.sqrt(head.dim) - 1) < 1e-6
-  return root ? `÷ √${head.dim}` : `× ${Number(head.scaling.toPrecision(4))}`
-}
-
 /**
  * The query that is pointed at, else the pinned one, else none; with its scores, the pair that is broken down and the
  * order of the dimensions. A query that is not shown counts as none.

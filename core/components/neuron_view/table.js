@@ -6,7 +6,7 @@ import { addPatch } from "../shared/patches.js"
 import { offeredPairs } from "../shared/sentences.js"
 import { drawRunningSum, drawStrip } from "./drawing.js"
 import { PATCH, tickedDimensions } from "./layout.js"
-import { isPermitted, rounded, scalingText } from "./numbers.js"
+import { isPermitted, rounded } from "./numbers.js"
 
 /** @import { Side } from "../shared/sentences.js" */
 /** @import { Shown } from "./drawing.js" */
@@ -77,7 +77,9 @@ export function drawHeads({ ui, head, view, layout: { isPhone } }) {
     to > from
       ? `key head ${head.keyHead}, serves query heads ${from}–${to}`
       : `${head.dim} dimensions`
-  const scaled = `qᵢ·kⱼ ${scalingText(head)}`
+  const isRoot = Math.abs(head.scaling * Math.sqrt(head.dim) - 1) < 1e-6
+  const factor = isRoot ? `÷ √${head.dim}` : `× ${Number(head.scaling.toPrecision(4))}`
+  const scaled = `qᵢ·kⱼ ${factor}`
   const score = head.softcap ? `${head.softcap} tanh(${scaled} ÷ ${head.softcap})` : scaled
   /** @type {(className: string, name: string, equation: string) => void} */
   const addTitle = (className, name, equation) => {
@@ -124,23 +126,16 @@ export function drawStripRow(shown) {
       "The query's vector, and the running sum of the pair's products; arrow keys read them",
   })
   const width = 2 * layout.block + layout.gap
-  drawStripCells(sizeCanvas(drawing, width, STRIP.top + STRIP.height + 4), shown)
+  const pen = sizeCanvas(drawing, width, STRIP.top + STRIP.height + 4)
+  const box = { left: 0, top: STRIP.top, height: STRIP.height - 4 }
+  drawStrip(pen, shown, box, (dim) => head.queries[query * head.dim + dim], head.limits.vectors)
+  const right = { left: layout.block + layout.gap, top: 3, height: STRIP.top + STRIP.height - 4 }
+  if (pair) drawRunningSum(pen, shown, pair, right)
   const ticks = setAttrs(el(ui.strip, "div", "ticks"), { "aria-hidden": true })
   if (view.byContribution) el(ticks, "span", "all", pair ? "largest |q × k| first →" : "")
   else
     for (const dim of tickedDimensions(head.dim, layout.cell))
       setPx(el(ticks, "span", "", String(dim)), { left: (dim - 0.5) * layout.cell })
-}
-
-/** The query's vector, and the running sum of its products with the pair's key. @param {CanvasRenderingContext2D} pen @param {Shown} shown */
-function drawStripCells(pen, shown) {
-  const { head, view, layout } = shown
-  const { query, pair } = view
-  if (query === null) return
-  const box = { left: 0, top: STRIP.top, height: STRIP.height - 4 }
-  drawStrip(pen, shown, box, (dim) => head.queries[query * head.dim + dim], head.limits.vectors)
-  const right = { left: layout.block + layout.gap, top: 3, height: STRIP.top + STRIP.height - 4 }
-  if (pair) drawRunningSum(pen, shown, pair, right)
 }
 
 /** A query token, a key token, and the key's numbers. If sentences differ in length, some rows have only one of the two. @param {NeuronView} shown @param {number} row */

@@ -23,7 +23,9 @@ export function cellWords(head, view, row, { kind, dim: place }) {
     if (kind === "vector") return [`q of ${queries[query]}`, `${dimension}: ${value()}`]
     if (kind !== "product" || !view.pair) return askingWords(queries, view, -1)
     const title = `${queries[query]} → ${keys[view.key]}`
-    return runningWords(title, view.pair, view.order, place)
+    const sum = digits(runningSums(view.pair.values, view.order)[place])
+    const which = place === 0 ? "first dimension" : `first ${place + 1} dimensions together`
+    return [title, `${which}: ${sum} of ${digits(view.pair.total)}`]
   }
   const pair = `${queries[query]} → ${keys[key]}`
   if (!isPermitted(view, key)) return [pair, "not permitted: no score, no attention"]
@@ -45,13 +47,6 @@ function askingWords(queries, view, row) {
     `Query ${queries[query]}, position ${query + 1} of ${queries.length}`,
     isKept ? "pinned; Enter or a press unpins it" : "Enter or a press pins it",
   ]
-}
-
-/** @param {string} title @param {Pair} pair @param {number[]} order @param {number} place */
-function runningWords(title, pair, order, place) {
-  const sum = runningSums(pair.values, order)[place]
-  const which = place === 0 ? "first dimension" : `first ${place + 1} dimensions together`
-  return [title, `${which}: ${digits(sum)} of ${digits(pair.total)}`]
 }
 
 /** @param {number} value */

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.images.patch_scores import patches_of
 from core.analysis.layer_payload import LayerPayload
-from core.components.packing import grid_of, pack_layers, sides_of
+from core.components.packing import grid_of, pack_layers, sides_of, stamp_of
 from core.components.reported_state import view_of
-from core.model.trace import Array, Patches, Token, Trace
+from core.model.trace import Array, Token, Trace
 
 ALL_LAYERS_BYTES = 4_000_000  # up to here all layers are sent: another needs no server
 _STEPS = 255  # of a map that the server sends, from 0 to the map's maximum
@@ -65,12 +65,11 @@ def link_name(token: Token) -> str:
     return token.text.strip("[]").lower()
 
 
-def pack_patches(
-    trace: Trace, patches: Patches, layers: Mapping[int, LayerPayload], facts: PatchesView
-) -> bytes:
+def pack_patches(trace: Trace, layers: Mapping[int, LayerPayload], facts: PatchesView) -> bytes:
     """What the component receives: layers (from 0) as vectors, never as weights."""
+    patches = patches_of(trace)
     settings: dict[str, Any] = {
-        "stamp": _stamp(trace, patches),
+        "stamp": stamp_of(trace),
         "serial": facts.serial,
         "view": dict(facts.view),
         "layerLabels": trace.layer_labels,
@@ -96,19 +95,8 @@ def pack_patches(
             "direction": rows.direction,
             "onlyPatches": rows.only_patches,
         }
-        arrays |= _quantised(rows.maps)
+        tops = rows.maps.max(axis=(2, 3))  # (layer, head); each map is in steps of its own
+        scale = np.divide(_STEPS, tops, out=np.zeros_like(tops), where=tops > 0)
+        steps = np.rint(rows.maps * scale[:, :, None, None])
+        arrays |= {"rows": steps.astype(np.uint8), "tops": tops}
     return pack_layers(settings, layers, **arrays)
-
-
-def _quantised(maps: Array) -> dict[str, NDArray[Any]]:
-    """Maps, in steps of each map's maximum, and the maxima, (layer, head)."""
-    tops = maps.max(axis=(2, 3))  # (layer, head)
-    scale = np.divide(_STEPS, tops, out=np.zeros_like(tops), where=tops > 0)
-    steps = np.rint(maps * scale[:, :, None, None])
-    return {"rows": steps.astype(np.uint8), "tops": tops}
-
-
-def _stamp(trace: Trace, patches: Patches) -> str:
-    """Identifies image, model and size."""
-    whole = repr((trace.model, trace.shape, patches.pixels.shape)).encode()
-    return hashlib.sha256(whole + patches.pixels.tobytes()).hexdigest()[:16]

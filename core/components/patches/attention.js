@@ -15,23 +15,25 @@ const NAMED = 3 // tokens in a sentence
 
 /** A token's row or column in every head, each (token). @param {Layer} layer @param {number} token @param {Asked} asked @param {Grid} grid */
 export function headWeights(layer, token, asked, grid) {
-  return Array.from({ length: layer.heads }, (_, head) =>
-    weightsIn(layer, head, token, asked, grid),
-  )
+  return Array.from({ length: layer.heads }, (_, head) => {
+    const weights = new Float64Array(layer.size.keys)
+    for (let other = 0; other < weights.length; other++) {
+      const [query, key] = asked.direction === "from" ? [token, other] : [other, token]
+      if (!asked.onlyPatches || isPatch(key, grid))
+        weights[other] = weightOf(layer, head, query, key, asked.onlyPatches)
+    }
+    return weights
+  })
 }
 
 /** The weights of a head, or of a summary of them. @param {Float64Array[]} heads @param {Head} head */
 export function chosenWeights(heads, head) {
-  return typeof head === "number" ? heads[head] : summary(heads, head)
-}
-
-/** @param {Float64Array[]} heads @param {"mean" | "max"} by */
-function summary(heads, by) {
+  if (typeof head === "number") return heads[head]
   const weights = new Float64Array(heads[0].length)
   for (const each of heads) {
     for (let i = 0; i < weights.length; i++)
       weights[i] =
-        by === "max" ? Math.max(weights[i], each[i]) : weights[i] + each[i] / heads.length
+        head === "max" ? Math.max(weights[i], each[i]) : weights[i] + each[i] / heads.length
   }
   return weights
 }
@@ -45,17 +47,6 @@ export function rolledWeights(rollout, { onlyPatches }, grid) {
   return onPatches.map((weight) => (sum > 0 ? weight / sum : 0))
 }
 
-/** @param {Layer} layer @param {number} head @param {number} token @param {Asked} asked @param {Grid} grid */
-function weightsIn(layer, head, token, { direction, onlyPatches }, grid) {
-  const weights = new Float64Array(layer.size.keys)
-  for (let other = 0; other < weights.length; other++) {
-    const [query, key] = direction === "from" ? [token, other] : [other, token]
-    if (!onlyPatches || isPatch(key, grid))
-      weights[other] = weightOf(layer, head, query, key, onlyPatches)
-  }
-  return weights
-}
-
 /** @param {number} token @param {Grid} grid */
 export function isPatch(token, { first, count }) {
   return token >= first && token < first + count
@@ -67,17 +58,6 @@ export function strongestPatch(weights, { first, count }) {
   for (let token = first; token < first + count; token++)
     if (weights[token] > weights[best]) best = token
   return { token: best, weight: weights[best] }
-}
-
-/** Token names as people read them, by position: CLS, r1c1. @param {string[]} labels */
-export function namesOf(labels) {
-  return labels.map((label) => label.replace(/^\[|\]$/g, ""))
-}
-
-/** The token that a link names; null for none. @param {string} written @param {string[]} names */
-export function tokenOf(written, names) {
-  const token = names.findIndex((name) => name.toLowerCase() === written)
-  return token < 0 ? null : token
 }
 
 /** @param {number} number of the layer @param {Head | string} head a rollout by its name in links */

@@ -4,7 +4,7 @@ import { clamp, newCanvas, ctx2d } from "../shared/dom.js"
 import { photoOf } from "../shared/photo.js"
 import { isPatch } from "./attention.js"
 
-/** @import { Pen, Place } from "../shared/dom.js" */
+/** @import { Pen } from "../shared/dom.js" */
 /** @import { Grid } from "../shared/photo.js" */
 /** @import { PatchesView } from "./patches.js" */
 
@@ -39,7 +39,12 @@ export function drawScene(pen, view, photo) {
   pen.fillStyle = DARKNESS
   pen.fillRect(0, 0, width, height)
   drawHeat(pen, view)
-  if (cell >= MIN_CELL) drawGrid(pen, grid, cell)
+  pen.fillStyle = GRID_LINE
+  if (cell >= MIN_CELL) {
+    for (let row = 1; row < grid.rows; row++) pen.fillRect(0, row * cell - 0.5, width, 1)
+    for (let column = 1; column < grid.columns; column++)
+      pen.fillRect(column * cell - 0.5, 0, 1, height)
+  }
   if (best.weight > 0) frame(pen, view, best.token, colours.heat, 1.5)
   if (pinned !== null && pointed !== null) frame(pen, view, pointed, colours.heat, 2.5)
   frame(pen, view, active, colours.active, 3)
@@ -58,29 +63,18 @@ function drawHeat(pen, { data, cell, best, colours, weights }) {
   pen.globalAlpha = 1
 }
 
-/** @param {Pen} pen @param {Grid} grid @param {number} cell */
-function drawGrid(pen, { rows, columns }, cell) {
-  pen.fillStyle = GRID_LINE
-  for (let row = 1; row < rows; row++) pen.fillRect(0, row * cell - 0.5, columns * cell, 1)
-  for (let column = 1; column < columns; column++)
-    pen.fillRect(column * cell - 0.5, 0, 1, rows * cell)
-}
-
-/** @param {number} token @param {Grid} grid @param {number} cell @returns {Place} */
-function centreOf(token, { first, columns }, cell) {
-  const patch = token - first
-  return { x: ((patch % columns) + 0.5) * cell, y: (Math.floor(patch / columns) + 0.5) * cell }
-}
-
 /** A frame around a patch, with a dark outline so that it is visible on any image. @param {Pen} pen @param {PatchesView} view @param {number} token @param {string} colour @param {number} width */
 function frame(pen, { data, cell }, token, colour, width) {
   if (!isPatch(token, data.grid)) return
-  const { x, y } = centreOf(token, data.grid, cell)
-  const half = cell / 2
+  const { first, columns } = data.grid
+  const [left, top] = [
+    ((token - first) % columns) * cell,
+    Math.floor((token - first) / columns) * cell,
+  ]
   Object.assign(pen, { strokeStyle: "rgba(8, 10, 16, 0.85)", lineWidth: width + 2 })
-  pen.strokeRect(x - half, y - half, cell, cell)
+  pen.strokeRect(left, top, cell, cell)
   Object.assign(pen, { strokeStyle: colour, lineWidth: width })
-  pen.strokeRect(x - half, y - half, cell, cell)
+  pen.strokeRect(left, top, cell, cell)
 }
 
 /** @param {number} width in pixels @param {number} height of the window @param {Grid} grid @param {number} heads of a layer */

@@ -20,12 +20,10 @@ import {
   chosenWeights,
   headWeights,
   isPatch,
-  namesOf,
   pairNote,
   placeText,
   rolledWeights,
   strongestPatch,
-  tokenOf,
   tokenSentence,
 } from "./attention.js"
 import { drawScene, enlarge, sizesFor } from "./drawing.js"
@@ -102,7 +100,7 @@ export class PatchesView extends View {
     const isOther = this.data?.stamp !== data.stamp
     this.data = data
     if (isFromServer) this.state = { ...data.view }
-    this.names = namesOf(data.sides.queries.labels)
+    this.names = data.sides.queries.labels.map((label) => label.replace(/^\[|\]$/g, "")) // CLS, r1c1
     if (isOther) {
       this.pointed = null
       this.chips = makeChips(this.ui.chips, data.sides.queries.special, this)
@@ -134,7 +132,9 @@ export class PatchesView extends View {
 
   /** The pinned token; CLS for a rollout. */
   get pinned() {
-    return tokenOf(this.isRollout ? "cls" : this.state.patch, this.names)
+    const written = this.isRollout ? "cls" : this.state.patch
+    const token = this.names.findIndex((name) => name.toLowerCase() === written)
+    return token < 0 ? null : token
   }
 
   /** The token whose attention is shown. */

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,44 +16,39 @@ from core.model.trace import Trace
 _paths = register_component("paths")
 
 
-@dataclass(frozen=True, eq=False)
-class PathsView:
-    """What the view draws: a trace, the paths of one of its tokens, and facts to save with it."""
+def show_paths(
+    trace: Trace,
+    paths: Paths,
+    picture: Mapping[str, Any],
+    *,
+    key: str,
+    on_pick: Callable[[int], None],
+) -> None:
+    """Draw the paths of one of a trace's tokens; pointing at them never asks the server.
 
-    trace: Trace
-    paths: Paths
-    picture: Mapping[str, Any]
-
-
-def pack_paths(view: PathsView) -> bytes:
-    """What the component receives: the kept flows as edges, and the relevance of every token."""
-    trace, paths = view.trace, view.paths
-    edges = np.stack(np.nonzero(paths.kept), axis=1)  # (edge, 3): layer, token after, before
-    settings = {
-        "stamp": stamp_of(trace),
-        "sides": sides_of(trace.tokens),
-        "layerLabels": trace.layer_labels,
-        "target": paths.target,
-        "picture": view.picture,
-    }
-    return pack(
-        settings,
-        edges=edges.astype(np.uint16),
-        flows=paths.flows[paths.kept],
-        relevance=paths.relevance,
-    )
-
-
-def show_paths(view: PathsView, *, key: str, on_pick: Callable[[int], None]) -> None:
-    """Draw the paths; pointing at them never asks the server.
-
-    `on_pick` is called with the position, from 0, of another token to follow.
+    `picture` is the name and the facts of a saved picture; `on_pick` is called with the position,
+    from 0, of another token to follow. The kept flows are sent as edges, with the relevance of
+    every token.
     """
-    count = len(view.trace.tokens)
+    count = len(trace.tokens)
 
     def pick() -> None:
         token = as_index(reported(key, "pick").get("token"), count)
         if token is not None:
             on_pick(token)
 
-    _paths(key=key, data=pack_paths(view), on_pick_change=pick)
+    edges = np.stack(np.nonzero(paths.kept), axis=1)  # (edge, 3): layer, token after, before
+    settings = {
+        "stamp": stamp_of(trace),
+        "sides": sides_of(trace.tokens),
+        "layerLabels": trace.layer_labels,
+        "target": paths.target,
+        "picture": picture,
+    }
+    data = pack(
+        settings,
+        edges=edges.astype(np.uint16),
+        flows=paths.flows[paths.kept],
+        relevance=paths.relevance,
+    )
+    _paths(key=key, data=data, on_pick_change=pick)

@@ -1,7 +1,7 @@
 // Where a token comes from: tokens as rows, layers as columns, and the flow from the token on the right back to the text on
 // the left. Pointing is handled here; following another token needs the server.
 
-import { clamp, setAttrs, el, setPx, placeOf, sizeCanvas } from "../shared/dom.js"
+import { around, clamp, setAttrs, el, setPx, placeOf, sizeCanvas } from "../shared/dom.js"
 import { Focus } from "../shared/focus.js"
 import { readTheme } from "../shared/scales.js"
 import { bothSides } from "../shared/sentences.js"
@@ -73,7 +73,11 @@ class PathsView extends View {
   update(data) {
     const isNew = this.data?.stamp !== data.stamp || this.data.target !== data.target
     const { labels } = bothSides(data.sides).queries
-    Object.assign(this, { data, labels, edges: edgesOf(data) })
+    const edges = Array.from(data.flows, (flow, i) => {
+      const [layer, after, before] = data.edges.subarray(3 * i)
+      return { layer, after, before, flow }
+    }).sort((a, b) => a.flow - b.flow) // the strongest last, so that it is on top
+    Object.assign(this, { data, labels, edges })
     setAttrs(this.root, { "aria-busy": false })
     this.focus.id = null
     this.layOut()
@@ -189,19 +193,8 @@ class PathsView extends View {
 
 /** The label that contains a node. @param {EventTarget | null} target @returns {Spot | null} */
 function labelOf(target) {
-  const node = target instanceof Element ? target.closest("[data-row]") : null
-  return node instanceof HTMLElement
-    ? { layer: Number(node.dataset.layer), row: Number(node.dataset.row) }
-    : null
-}
-
-/** @param {{edges: Uint16Array, flows: Float32Array}} data @returns {Edge[]} the strongest last, so that it is on top */
-function edgesOf({ edges, flows }) {
-  const all = Array.from(flows, (flow, i) => {
-    const [layer, after, before] = edges.subarray(3 * i)
-    return { layer, after, before, flow }
-  })
-  return all.sort((a, b) => a.flow - b.flow)
+  const node = around(target, "[data-row]")
+  return node && { layer: Number(node.dataset.layer), row: Number(node.dataset.row) }
 }
 
 /** All edges on paths through a token, in both directions. @param {Edge[]} edges @param {Spot} spot @returns {Set<Edge>} */

@@ -395,11 +395,6 @@ export class Clouds extends View {
     return view.zoom > 1.001 * this.firstView(grid).zoom
   }
 
-  /** Whether a wheel enlarges; else the page scrolls. @param {Panel} panel @param {WheelEvent} event */
-  mayWheel(panel, { ctrlKey, metaKey }) {
-    return ctrlKey || metaKey || (panel.canvas.matches(":focus") && this.isEnlarged(panel))
-  }
-
   /** Draw in the next frame. @param {boolean} [isStale] whether points or labels have moved or changed */
   draw(isStale = false) {
     this.isStale ||= isStale

@@ -55,7 +55,8 @@ export function listenGestures(view, panel) {
   node.onpointercancel = (event) => void fingers.delete(event.pointerId)
   node.onpointerleave = () => view.point(null)
   node.onwheel = (event) => {
-    if (!view.mayWheel(panel, event)) return
+    const isMeant = event.ctrlKey || event.metaKey
+    if (!isMeant && !(node.matches(":focus") && view.isEnlarged(panel))) return // the page scrolls
     event.preventDefault()
     const pixels = event.deltaY * (event.deltaMode === 1 ? 33 : 1)
     const rate = event.ctrlKey && Math.abs(pixels) < 50 ? WHEEL.pinch : WHEEL.notch

@@ -112,7 +112,8 @@ class Present {
   /** Enlarge the picture as far as it fits. */
   judge() {
     if (!isOn()) return
-    if (isRunning()) return this.judgeSoon()
+    const running = "[data-testid=stApp][data-test-script-state=running]"
+    if (document.querySelector(running)) return this.judgeSoon()
     const picture = placeOfPicture()
     if (!picture) return
     const range = limits(window.innerWidth, window.innerHeight)
@@ -150,10 +151,6 @@ class Present {
 
 function isOn() {
   return document.documentElement.hasAttribute(MARK)
-}
-
-function isRunning() {
-  return document.querySelector("[data-testid=stApp][data-test-script-state=running]") !== null
 }
 
 /**

@@ -17,6 +17,11 @@ export function el(parent, tag, className = "", text) {
   return node
 }
 
+/** What an event's target is in, or is itself. @param {EventTarget | null} target @param {string} selector @returns {HTMLElement | null} */
+export function around(target, selector) {
+  return target instanceof Element ? target.closest(selector) : null
+}
+
 /** The direction of a text. Even in Hebrew, "##" stays to the left of a piece, and a number to the right, after the mark U+200E. @param {string} text */
 export function dirOf(text) {
   return /^(##|[^ ]*\u200e)[^ ]*$/.test(text) ? "ltr" : "auto"

@@ -1,7 +1,7 @@
 // Layers down, heads across: one canvas with every picture, and over it labels and a cell per head, one of them in the
 // tab order.
 
-import { setAttrs, el } from "./dom.js"
+import { around, setAttrs, el } from "./dom.js"
 import { Focus, cellAfter } from "./focus.js"
 
 /** @import { Cell, Items } from "./focus.js" */
@@ -59,8 +59,6 @@ export class HeadGrid {
 
 /** The cell that a node is in. @param {EventTarget | null} target @returns {Cell | null} */
 export function cellOf(target) {
-  const node = target instanceof Element ? target.closest("[data-row]") : null
-  return node instanceof HTMLElement
-    ? { row: Number(node.dataset.row), column: Number(node.dataset.column) }
-    : null
+  const node = around(target, "[data-row]")
+  return node && { row: Number(node.dataset.row), column: Number(node.dataset.column) }
 }

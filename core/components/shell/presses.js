@@ -123,16 +123,13 @@ export function makeLinksWait(document, signal) {
     event.preventDefault()
     event.stopPropagation()
     timer = setTimeout(() => {
-      ;(link.isConnected ? link : sameLink(document, link))?.click()
+      // A link that has been redrawn meanwhile has been replaced.
+      const links = link.isConnected ? [link] : [...document.querySelectorAll("a")]
+      links.find(({ pathname }) => pathname === link.pathname)?.click()
     }, WAIT_MS)
   }
   document.addEventListener("focusout", onLeave, { capture: true, signal })
   document.addEventListener("click", onClick, { capture: true, signal })
-}
-
-/** The link that replaces one that has been redrawn meanwhile. @param {Document} document @param {HTMLAnchorElement} link */
-function sameLink(document, link) {
-  return [...document.querySelectorAll("a")].find((other) => other.pathname === link.pathname)
 }
 
 // A report between the click on a link and the page it leads to would bring back the previous page.

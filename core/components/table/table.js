@@ -1,6 +1,15 @@
 // The heatmap table: state and events. Elements are drawn in rows.js, only those near the view.
 
-import { clamp, setAttrs, el, setPx, scrolledTo, spanInView, textWidths } from "../shared/dom.js"
+import {
+  around,
+  clamp,
+  setAttrs,
+  el,
+  setPx,
+  scrolledTo,
+  spanInView,
+  textWidths,
+} from "../shared/dom.js"
 import { Focus, cellAfter } from "../shared/focus.js"
 import { readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
@@ -133,7 +142,7 @@ export class TableView extends View {
     if (isFromServer) this.held = data.held
     this.data = data
     this.layOut()
-    if (isNewText || isFromServer) this.showMarked()
+    if ((isNewText || isFromServer) && this.marked) this.reveal(this.marked, true)
     this.readCell()
   }
 
@@ -278,12 +287,7 @@ export class TableView extends View {
     else if (heldCell) part("hint", "  · pinned; press again to unpin")
   }
 
-  /** Scroll the pinned cell to the middle of the view; likewise the named one, if it is out of view. */
-  showMarked() {
-    if (this.marked) this.reveal(this.marked, true)
-  }
-
-  /** Scroll a cell into view. @param {Cell} cell @param {boolean} [isCentred] */
+  /** Scroll a cell into view; to its middle if it is pinned or was out of view, and `isCentred`. @param {Cell} cell @param {boolean} [isCentred] */
   reveal({ row, column }, isCentred = false) {
     const { scroller, sizes, hasSums, heldCell } = this
     const { scrollLeft, scrollTop, clientWidth, clientHeight } = scroller
@@ -301,10 +305,8 @@ export class TableView extends View {
 
 /** @param {EventTarget | null} target @returns {Cell | null} */
 function cellOfNode(target) {
-  const node = target instanceof Element ? target.closest(".cell") : null
-  return node instanceof HTMLElement
-    ? { row: Number(node.dataset.row) - 1, column: Number(node.dataset.column) - 1 }
-    : null
+  const node = around(target, ".cell")
+  return node && { row: Number(node.dataset.row) - 1, column: Number(node.dataset.column) - 1 }
 }
 
 /** Identifies a text's tokens, whichever of them are shown. @param {Data} data */

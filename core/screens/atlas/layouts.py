@@ -141,26 +141,15 @@ def tile_points(atlas: Atlas, stage: Stage, tokens: NDArray[np.intp]) -> Array:
     return np.ascontiguousarray(points.reshape(layers * heads, both.size, 2))
 
 
-def finished_layouts(screen: Screen) -> dict[tuple[int, int], Layout]:
-    """The heads that the background job on screen has laid out so far, by layer and head."""
-    layouts = screen.entry.layouts
-    keys = {
-        head: _key(screen.projection, screen.stage, *head)
-        for head in np.ndindex(*screen.atlas.shape[:2])
-    }
-    return {head: layouts[key] for head, key in keys.items() if key in layouts}
-
-
 def laid_out_tiles(screen: Screen) -> tuple[NDArray[np.intp], Array]:
     """Tokens of the finished layouts, and points (layer * head, 2 token, 2), NaN elsewhere."""
-    layers, heads, _ = screen.atlas.shape
-    layouts = finished_layouts(screen)
-    if not layouts:
-        return np.zeros(0, dtype=np.intp), np.zeros((layers * heads, 0, 2), dtype=np.float32)
-    tokens = next(iter(layouts.values())).tokens
-    points = np.full((layers * heads, 2 * tokens.size, 2), np.nan, dtype=np.float32)
-    for (layer, head), layout in layouts.items():
-        points[layer * heads + head] = layout.points
+    known, heads = screen.entry.layouts, [*np.ndindex(screen.atlas.shape[:2])]
+    layouts = [known.get(_key(screen.projection, screen.stage, *head)) for head in heads]
+    tokens = next((each.tokens for each in layouts if each), np.zeros(0, dtype=np.intp))
+    points = np.full((len(heads), 2 * tokens.size, 2), np.nan, dtype=np.float32)
+    for place, layout in enumerate(layouts):
+        if layout:
+            points[place] = layout.points
     return tokens, points
 
 

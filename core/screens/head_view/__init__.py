@@ -129,7 +129,10 @@ def _view_layer(key: TraceKey, layer: int, weigh: layer_payload.Weighting) -> La
 
 def weightings(trace: Trace) -> list[WeightingOption]:
     """The weightings that lines can show for this model."""
-    known = first_model.is_awaited() or _is_output_known(trace)  # for the first model it is known
+    known = first_model.is_awaited()  # for the first model it is known
+    if not known:
+        model = cache.model_of(trace)
+        known = output_projections(model, trace.attention_type) is not None
     meanings = {
         "attention": "The weights after softmax",
         "value": "Attention times the length of the value it brings",
@@ -141,10 +144,6 @@ def weightings(trace: Trace) -> list[WeightingOption]:
         WeightingOption(name, _NAMES[name], meaning, disabled=name == "transformed" and not known)
         for name, meaning in meanings.items()
     ]
-
-
-def _is_output_known(trace: Trace) -> bool:
-    return output_projections(cache.model_of(trace), trace.attention_type) is not None
 
 
 def pack_for_page(

@@ -152,18 +152,16 @@ def _ablated(key: TraceKey, ablation: Ablation) -> AblationResult:
     return ablate(model_of(key), text_of(key), **ablation._asdict(), **limits(key))
 
 
-def _result(key: TraceKey, ablation: Ablation) -> AblationResult:
-    """Both forward passes; ends the page if they are refused."""
+def show_away(trace: Trace, picked: Picked, key: TraceKey, colours: Palette) -> None:
+    """Show the answer; attention before, after, and the change; the likeliest words; what moved.
+
+    Ends the page if a forward pass is refused.
+    """
     try:
-        return _ablated(key, ablation)
+        result = _ablated(key, picked.ablation)
     except ModelError as error:
         show_model_error(error)
         controls.end_page()
-
-
-def show_away(trace: Trace, picked: Picked, key: TraceKey, colours: Palette) -> None:
-    """Show the answer; attention before, after, and the change; the likeliest words; what moved."""
-    result = _result(key, picked.ablation)
     table = moved_table(result.before, result.after)
     layer, head = picked.shown or divmod(int(table["moved"].argmax()), result.before.shape[1])
     heads = HeadTable(trace=result.before, table=table, layer=layer, head=head)

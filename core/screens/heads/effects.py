@@ -157,14 +157,17 @@ def measured_effects(
     place = _place(key, replace, measure, step)
     request = (key, replace, measure)
     if not place.kept and st.session_state.get(_STOPPED) == request:
-        st.button("Go on", key="effect_again", on_click=_go_on, type="primary")
+        go_on = partial(st.session_state.pop, _STOPPED, None)
+        st.button("Go on", key="effect_again", on_click=go_on, type="primary")
         controls.end_page()
     options = {} if place.kept else _options(key, replace, measure, step)
+
+    stop = partial(st.session_state.update, {_STOPPED: request})
 
     def run(bar: ProgressBar) -> Effects:
         return _run(key, replace, measure, progress=partial(_show, bar, step), **options)
 
-    return measure_once(place, run, _DOES[step], f"effect_cancel_{step}", _stop, request)
+    return measure_once(place, run, _DOES[step], f"effect_cancel_{step}", stop)
 
 
 def _run(
@@ -190,14 +193,6 @@ def _options(key: TraceKey, replace: Replace, measure: Outcome, step: Step) -> d
 
 def _show(bar: ProgressBar, step: Step, done: int, total: int) -> None:
     bar.step(done / total, f"{_DOES[step]}: {done:,} of {total:,} passes")
-
-
-def _stop(request: object) -> None:
-    st.session_state[_STOPPED] = request
-
-
-def _go_on() -> None:
-    st.session_state.pop(_STOPPED, None)
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Replacing the head in every way …")

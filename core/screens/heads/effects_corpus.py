@@ -100,12 +100,9 @@ class CorpusRun(NamedTuple):
                 measured.append(effects(*arguments, draws=draws, progress=show))
             return measured
 
+        back = partial(st.session_state.update, over="text")
         cancel = f"effect_corpus_cancel_{draws}"
-        return measure_once(self.place(draws), run, words(0), cancel, _back_to_text)
-
-
-def _back_to_text() -> None:
-    st.session_state["over"] = "text"
+        return measure_once(self.place(draws), run, words(0), cancel, back)
 
 
 def measure_corpus(trace: Trace, corpus: CorpusRun, layer: int, head: int) -> HeadTable:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.anomalies import FLAGS, HeadRow
+from core.analysis.anomalies import FLAGS
 from core.analysis.anomalies.contribution import contribution_norms, contributions, without_first
 from core.analysis.arrays import Floats
 from core.analysis.head_patterns.evidence import Evidence, evidence
@@ -142,7 +142,13 @@ def pick_first_token(trace: Trace) -> bool:
 def show_moved(heads: Heads, colours: Palette, *, hide: bool) -> None:
     """Show the sentence, and the head's attention beside the same weighted by values."""
     trace, layer, head = heads.trace, heads.layer, heads.head
-    sentence = _sentence(trace, heads.row)
+    sentence = _words(
+        "of_head",
+        row=heads.row,
+        first=trace.input.first,
+        token=quote(trace.key_tokens[0].display),
+        reason=NULL.explain(heads.row),
+    )
     weights = trace.attention(layer, head)
     lengths = contribution_norms(trace, cache.transformed_norms(heads.key))
     norms: Floats = lengths[layer, head]
@@ -174,14 +180,3 @@ def show_moved(heads: Heads, colours: Palette, *, hide: bool) -> None:
     st.markdown(sentence)
     st.caption(f"{_words('weighted')} {values_note(heads.table)}")
     show_flag_definition(NULL.name, trace, f"{NULL.name} is")
-
-
-def _sentence(trace: Trace, row: HeadRow) -> str:
-    """How much attention the head gives its first token, and how much that contributes."""
-    return _words(
-        "of_head",
-        row=row,
-        first=trace.input.first,
-        token=quote(trace.key_tokens[0].display),
-        reason=NULL.explain(row),
-    )

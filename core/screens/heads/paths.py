@@ -16,7 +16,7 @@ from core.analysis.rollout import (
     paths_table,
     uniform_mixing,
 )
-from core.components.paths import PathsView, show_paths
+from core.components.paths import show_paths
 from core.model import Trace
 from core.model.weights.mixing import token_mixing
 from core.screens.heads.effects import measured_trace, model_of
@@ -63,15 +63,12 @@ def show_origin(whole: Trace) -> None:
     control = as_many_paths(uniform, target, paths.count)
     set_headline(_headline(trace, paths, control))
     export = contents("effect", trace.model, f"paths-{target + 1}")
-    view = PathsView(trace, paths, export.titled("Where a token comes from"))
-    show_paths(view, key="effect_paths", on_pick=_pick)
+    picture = export.titled("Where a token comes from")
+    pick = lambda token: controls.pick(**{FOLLOWED: [token + 1]})
+    show_paths(trace, paths, picture, key="effect_paths", on_pick=pick)
     st.caption(_caption(trace, whole, target))
     table = paths_table(trace, paths)
     offer_csv(table.copy, export, index=False, float_format="%.6f")
-
-
-def _pick(token: int) -> None:
-    controls.pick(**{FOLLOWED: [token + 1]})
 
 
 def _target(trace: Trace, full: Trace) -> int:

@@ -41,6 +41,7 @@ from core.vocabulary import head_name
 
 _words = Prose(__file__)
 choose_one = partial(choose_head, whole="head")
+_open_one_head = partial(controls.pick, part="one", whole="head")
 _PATTERN_OF = {pattern.score: name for name, pattern in NAMING.items()}
 _SCORES = {pattern.score for pattern in PATTERNS}
 _NEAREST = 10  # heads in the list
@@ -78,12 +79,8 @@ def _show_card(heads: Heads, colours: Palette) -> None:
     figure = score_bars(_bars(heads), colours)
     show_chart(figure, key="patterns_bars", alt=f"Scores of {heads.name}", quiet=True)
     with st.container(horizontal=True):
-        st.button("Open in One head", key="patterns_look", on_click=_open_one)
+        st.button("Open in One head", key="patterns_look", on_click=_open_one_head)
         show_numbers(heads)
-
-
-def _open_one() -> None:
-    controls.pick(part="one", whole="head")
 
 
 def _summarise(heads: Heads) -> None:

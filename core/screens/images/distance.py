@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.arrays import Floats, mean_of_finite
+from core.analysis.arrays import mean_of_finite
 from core.analysis.images.distance import (
     AttentionDistances,
     distance_table,
@@ -25,8 +25,9 @@ from core.ui.current import current_key
 from core.ui.downloads import contents, offer_csv
 from core.ui.heads import show_gaps, show_heads
 from core.ui.place import choose_head
-from core.ui.serve.long_work import long_work
+from core.ui.serve.long_work import bar_with_cancel, long_work
 from core.ui.words.numbers import number
+from core.vocabulary import head_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +56,7 @@ def show_distance(trace: Trace, over: str) -> None:
         key="distance",
         on_open=partial(choose_head, part="patches", patch="cls"),
     )
-    st.markdown(_verdict(measured))
+    st.markdown(_verdict(trace, measured))
     show_gaps(trace)
     export = contents("attention-distance", trace.model, over, text=over == "image")
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -65,53 +66,36 @@ def show_distance(trace: Trace, over: str) -> None:
 
 def _measure(keys: list[TraceKey]) -> AttentionDistances:
     """The mean over these images. Each one is cached, so a cancelled run can resume."""
-    slot, last = st.empty(), len(keys) - 1
-    with slot.container(), long_work():
-        bar = None
-        if last > 0:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                bar = st.empty()
-                st.button("Cancel", key="distance_cancel", on_click=_cancel)
-        parts = []
+    if len(keys) == 1:
+        return cached.image_distances(keys[0])
+    parts, cancel = [], partial(controls.pick, over="image")
+    with long_work(), bar_with_cancel("distance_cancel", cancel) as bar:
         for place, key in enumerate(keys):
-            if bar is not None:
-                words = f"Measuring every head on the sample images: {place} of {len(keys)} images"
-                bar.progress(place / len(keys), text=words)
+            words = f"Measuring every head on the sample images: {place} of {len(keys)} images"
+            bar.show(place / len(keys), words)
             parts.append(cached.image_distances(key))
-    slot.empty()
     return mean_of_distances(parts)
-
-
-def _cancel() -> None:
-    controls.pick(over="image")
 
 
 def _table(keys: list[TraceKey]) -> pd.DataFrame:
     return distance_table(mean_of_distances([cached.image_distances(key) for key in keys]))
 
 
-def _verdict(measured: AttentionDistances) -> str:
+def _verdict(trace: Trace, measured: AttentionDistances) -> str:
     """Which heads look nearest and farthest, with numbers (Markdown)."""
     pixels = measured.pixels
     if not np.isfinite(pixels).any():
         return "No head gives patches anything: there is no distance."
-    near, far = (_place(f(pixels), pixels) for f in (np.nanargmin, np.nanargmax))
+    near, far = (
+        divmod(int(find(pixels)), pixels.shape[1]) for find in (np.nanargmin, np.nanargmax)
+    )
     means = [number(each, ".1f") for each in mean_of_finite(pixels.T)]
     return (
-        f"**{_name(measured, near)} looks nearest, {pixels[near]:.1f} pixels away, and"
-        f" {_name(measured, far)} farthest, {pixels[far]:.1f}**; uniform attention gives"
+        f"**{head_name(trace, *near)} looks nearest, {pixels[near]:.1f} pixels away, and"
+        f" {head_name(trace, *far)} farthest, {pixels[far]:.1f}**; uniform attention gives"
         f" {measured.uniform:.1f}. The mean of layer {measured.layer_labels[0]} is {means[0]},"
         f" that of layer {measured.layer_labels[-1]} {means[-1]}."
     )
-
-
-def _place(index: np.intp, pixels: Floats) -> tuple[int, int]:
-    layer, head = np.unravel_index(index, pixels.shape)
-    return int(layer), int(head)
-
-
-def _name(measured: AttentionDistances, place: tuple[int, int]) -> str:
-    return f"L{measured.layer_labels[place[0]]} H{place[1] + 1}"
 
 
 def _explain(over: str) -> str:

@@ -138,23 +138,15 @@ def _pack(
     sent_layers = {
         each: LayerPayload.of(trace, each, sums=cached.row_sums(key, each)) for each in layers
     }
-    return pack_patches(trace, patches, sent_layers, facts)
+    return pack_patches(trace, sent_layers, facts)
 
 
-def _asked(trace: Trace, view: Mapping[str, Any], start: int) -> tuple[int, str, bool]:
-    """The token looked at, the direction ("from" or "to" it), and whether only patches count.
-
-    Where only patches count, `start` replaces a key that is not a patch.
-    """
+def _rows(trace: Trace, key: cache.TraceKey, view: Mapping[str, Any], start: int) -> Rows:
+    """The rows of the token looked at; where only patches count, of `start` for another key."""
     token, direction = held_token(trace, view, start), str(view["direction"])
     only_patches = bool(view["only_patches"])
     if only_patches and direction == "to" and trace.tokens[token].special:
         token = start
-    return token, direction, only_patches
-
-
-def _rows(trace: Trace, key: cache.TraceKey, view: Mapping[str, Any], start: int) -> Rows:
-    token, direction, only_patches = _asked(trace, view, start)
     maps = cached.patch_maps(key, token, direction, only_patches=only_patches)
     return Rows(maps, token, direction, only_patches)
 

@@ -86,19 +86,14 @@ def _describe(trace: Trace, search: HeadSearch) -> str:
     holding = [(layer, head, score) for layer, head, score in ranked if search.holds[layer, head]]
     count = f"{len(holding)} of {search.scores.size} heads" if holding else "no head"
     rule = words.rule.format(search.pattern.threshold)
-    named = _list(
-        [f"{_name(trace, *place)}{_GAP}{score:.2f}" for *place, score in holding or ranked[:1]]
-    )
+    names = [f"{_name(trace, *place)}{_GAP}{score:.2f}" for *place, score in holding or ranked[:1]]
+    more = len(names) - _MAX_NAMED
+    rest = f" and {more} more, numbered in the picture" if more > 0 else ""
+    named = f"{', '.join(names[:_MAX_NAMED])}{rest}"
     return (
         f"**{title}: {count}** with {rule} (the uniform baseline is {search.uniform:.2f})"
         f"{': ' if holding else '. The closest is '}{named}."
     )
-
-
-def _list(names: list[str]) -> str:
-    more = len(names) - _MAX_NAMED
-    rest = f" and {more} more, numbered in the picture" if more > 0 else ""
-    return f"{', '.join(names[:_MAX_NAMED])}{rest}"
 
 
 def _name(trace: Trace, layer: int, head: int) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -38,28 +37,23 @@ _MEASURED = "_follows_measured"  # the keys that this session has measured
 _open_points = partial(choose_head, part="picture")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Follows(HeadTable):
-    """What a model's heads follow in an image."""
-
-    @property
-    def sentence(self) -> str:
-        """What the chosen head follows (Markdown)."""
-        row = self.row
-        best = row["follows"]
-        if best == "none":
-            best = max(FEATURES, key=lambda each: np.nan_to_num(row[each], nan=-2.0))
-        return _words(
-            "follows",
-            head=self.name,
-            follows=row["follows"] != "none",
-            feature=best,
-            r=row[best],
-            p=row[f"{best}_p"],
-            twin=int(follower_counts(self.table).loc[best, "twin"]),
-            heads=len(self.table),
-            needed=(MIN_CORRELATION, LEVEL),
-        )
+def what_it_follows(follows: HeadTable) -> str:
+    """What the chosen head follows in an image (Markdown)."""
+    row = follows.row
+    best = row["follows"]
+    if best == "none":
+        best = max(FEATURES, key=lambda each: np.nan_to_num(row[each], nan=-2.0))
+    return _words(
+        "follows",
+        head=follows.name,
+        follows=row["follows"] != "none",
+        feature=best,
+        r=row[best],
+        p=row[f"{best}_p"],
+        twin=int(follower_counts(follows.table).loc[best, "twin"]),
+        heads=len(follows.table),
+        needed=(MIN_CORRELATION, LEVEL),
+    )
 
 
 @st.cache_resource(
@@ -82,7 +76,7 @@ def known_table(key: TraceKey) -> pd.DataFrame | None:
     return _table_of(key) if st.session_state.get(_MEASURED) == key else None
 
 
-def show_selectivity(follows: Follows, colours: Palette) -> None:
+def show_selectivity(follows: HeadTable, colours: Palette) -> None:
     """Show the map beside the chosen head, then the table."""
     known = follows.table.attrs
     export = contents("what-heads-follow", follows.trace.model, "", permutations=known["moves"])
@@ -105,7 +99,7 @@ def show_selectivity(follows: Follows, colours: Palette) -> None:
         st.caption(_words("table"))
 
 
-def _show_map(follows: Follows, colours: Palette) -> None:
+def _show_map(follows: HeadTable, colours: Palette) -> None:
     trace = follows.trace
     strengths = np.max([np.nan_to_num(follows.grid(each)) for each in FEATURES], axis=0)
     classes, chosen = follows.grid("follows").astype(np.str_), (follows.layer, follows.head)
@@ -122,23 +116,19 @@ def _show_map(follows: Follows, colours: Palette) -> None:
     st.table(follower_counts(follows.table).rename(columns={"twin": "untrained twin"}))
 
 
-def _show_card(follows: Follows) -> None:
-    st.markdown(follows.sentence)
-    st.table(_head_table(follows.row))
-    place = follows.trace.layer_labels[follows.layer], follows.head + 1
-    st.button("Show its points", key="query_key_open", on_click=_open_points, args=place)
-
-
-def _head_table(row: dict[str, Any]) -> pd.DataFrame:
-    """The chosen head's correlations, their p values, and those of the twin's head."""
+def _show_card(follows: HeadTable) -> None:
     import pandas as pd
 
+    st.markdown(what_it_follows(follows))
+    row = follows.row
     columns = {
         "correlation": [number(row[each]) for each in FEATURES],
         "p": [number(row[f"{each}_p"], ".3f") for each in FEATURES],
         "untrained twin": [number(row[f"twin_{each}"]) for each in FEATURES],
     }
-    return pd.DataFrame(columns, index=list(FEATURES))
+    st.table(pd.DataFrame(columns, index=list(FEATURES)))
+    place = follows.trace.layer_labels[follows.layer], follows.head + 1
+    st.button("Show its points", key="query_key_open", on_click=_open_points, args=place)
 
 
 def examples(followed: pd.DataFrame) -> list[Preset]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from core.analysis.vectors import Summary, VectorSource
@@ -19,26 +18,11 @@ _SOURCES: list[VectorSource] = ["attention", "queries", "keys", "values", "hidde
 _SUMMARIES: tuple[Literal["mean", "median", "max"], ...] = ("mean", "median", "max")
 
 
-@dataclass(frozen=True)
-class RowChoices:
-    """The row's choices; `layer` is from 0, or None for all layers."""
+def pick_row(trace: Trace) -> tuple[VectorSource, Summary, int | None]:
+    """Pick the source and the summary over heads, which hidden states do not have; and the layer.
 
-    source: VectorSource
-    summary: Summary
-    layer: int | None
-
-
-@dataclass(frozen=True)
-class Further:
-    """The choices behind "More"."""
-
-    special: bool
-    normalize: bool
-    tab20: bool
-
-
-def pick_row(trace: Trace) -> RowChoices:
-    """Pick what is drawn and how; hidden states have no heads to choose."""
+    The layer is from 0, or None for all layers.
+    """
     of_one = pick_part() == "one layer"
     source = controls.choice(
         "draw", _SOURCES, "Draw", subject="What can be drawn is", menu=True, width=136
@@ -47,11 +31,11 @@ def pick_row(trace: Trace) -> RowChoices:
     summary = head(trace, summaries=_SUMMARIES, follow=False) if has_heads else "mean"
     chosen = layer(trace) if of_one else None
     draw_stepper(*(["layer"] if of_one else []), *(["head"] if has_heads else []))
-    return RowChoices(source, summary, chosen)
+    return source, summary, chosen
 
 
-def pick_further() -> Further:
-    """Pick the rest: which tokens, and how their planes are drawn."""
+def pick_further() -> tuple[bool, bool, bool]:
+    """Pick whether special tokens are kept, planes normalised, and all colours used."""
     special = controls.flag("special", "Keep special tokens")
     normalize = controls.flag(
         "norm",
@@ -64,7 +48,7 @@ def pick_further() -> Further:
         "All colours, with a legend",
         help="Each token in a colour of matplotlib's tab20, as notebooks draw them.",
     )
-    return Further(special, normalize, tab20)
+    return special, normalize, tab20
 
 
 def pick_held(trace: Trace, *, special: bool, pair: bool = True) -> list[int]:

@@ -32,7 +32,7 @@ _TEXTS = ("text", "pair", "text_b")
 _LINK, _OPTIONAL, _STATE = "_link", "_optional_parameters", "_address"
 _MOVED = "_moved_to"  # by back or forward, until a run that reads this address has ended
 _IS_READ = "_link_is_read_now"
-WATCHED = "_window_is_watched"
+WATCHED = "_window_is_watched"  # then the browser keeps one history entry per page
 
 
 def open_link() -> bool:
@@ -129,11 +129,6 @@ def write(values: Mapping[str, object]) -> None:
     st.session_state[_STATE] = _shortened(state) if links_are_on() else {}
     st.session_state.pop(_MOVED, None)
     write_waiting()
-
-
-def window_is_watched() -> None:
-    """Allow writing the address from now on: the browser keeps one history entry per page."""
-    st.session_state[WATCHED] = True
 
 
 def shown() -> dict[str, str]:

@@ -34,7 +34,9 @@ def draw(*, searches: bool) -> DeltaGenerator:
     if not searches:
         return draw()
     declare()
-    return _draw_search()
+    with (row := _row()):  # the page fills the :func:`place_of_search` in it
+        st.session_state[_SLOT] = st.container(horizontal=True, width="stretch")
+    return row
 
 
 def _row() -> DeltaGenerator:
@@ -88,14 +90,6 @@ def _use_example() -> None:
         keys = dict(zip(("layer", "head"), place, strict=True))
         if all(key in declared and each in declared[key].allowed for key, each in keys.items()):
             controls.pick(**keys)
-
-
-def _draw_search() -> DeltaGenerator:
-    """The row for a corpus; the page fills the :func:`place_of_search` in it."""
-    row = _row()
-    with row:
-        st.session_state[_SLOT] = st.container(horizontal=True, width="stretch")
-    return row
 
 
 def place_of_search() -> DeltaGenerator:

@@ -47,15 +47,11 @@ def declare(label: str = "") -> None:
         label,
         subject="The images are",
         default=PICTURE,
-        names=_title,
+        names=lambda name: "Your image" if name == _OWN else SAMPLE_IMAGES[name].title,
         menu=True,
         width=225,
         label_visibility="collapsed",
     )
-
-
-def _title(name: str) -> str:
-    return "Your image" if name == _OWN else SAMPLE_IMAGES[name].title
 
 
 def image_name() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +31,12 @@ def draw_window() -> None:
 @st.fragment
 def _watch() -> None:
     """A fragment that reruns when the browser reports; the address waits for the first report."""
-    if watch_window(key="window", on_other_theme=_note_other_theme):
-        address.window_is_watched()
+    note = partial(st.session_state.update, {_OTHER_THEME: True})
+    if watch_window(key="window", on_other_theme=note):
+        st.session_state[address.WATCHED] = True
     if st.session_state.pop(_OTHER_THEME, False):
         st.rerun()  # the whole page: figures are drawn in the theme's colours
     address.write_waiting()
-
-
-def _note_other_theme() -> None:
-    st.session_state[_OTHER_THEME] = True
 
 
 def shut_drawer() -> None:
@@ -71,15 +69,15 @@ def more() -> DeltaGenerator:
     return st.popover("More", help="More settings of this picture")
 
 
-def pick_part(label: str = "", **look: Any) -> str:  # noqa: ANN401 - of the control: menu, width
+def pick_part(**look: Any) -> str:  # noqa: ANN401 - of the control: menu, width
     """Pick which part of the page is shown, by default the first one in its record."""
     page = opened()
     return controls.choice(
         page.part_key,
         page.parts_of(switch.modality()),
-        label or "Part",
-        subject=f"The {(label or 'part').lower()}s are",
-        label_visibility="visible" if label else "collapsed",
+        "Part",
+        subject="The parts are",
+        label_visibility="collapsed",
         **look,
     )
 

@@ -46,7 +46,8 @@ def draw() -> None:
         controls.choice("model", granted.names, subject="This site offers", default=default)
     _notice_missing_default(granted.names)
     names, typed = granted.names, st.session_state["model"]
-    short = _short(typed)
+    end = typed.rstrip("/").rsplit("/", 1)[-1].strip() or "Model"
+    short = escape(end if len(end) <= _MAX_NAME else f"{end[: _MAX_NAME - 1]}…")
     with st.container(key="model_chip", width="content"), st.popover(short, help="The model"):
         st.selectbox(
             "Model",
@@ -58,12 +59,6 @@ def draw() -> None:
             help=box_help(granted),
         )
         st.session_state[_FACTS] = st.container(key="model_facts")
-
-
-def _short(name: str) -> str:
-    """The last part of a model's name, escaped for Markdown."""
-    end = name.rstrip("/").rsplit("/", 1)[-1].strip() or "Model"
-    return escape(end if len(end) <= _MAX_NAME else f"{end[: _MAX_NAME - 1]}…")
 
 
 def _notice_missing_default(names: tuple[str, ...]) -> None:

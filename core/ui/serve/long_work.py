@@ -106,13 +106,13 @@ class ProgressBar:
 
 @contextmanager
 def bar_with_cancel(
-    key: str, on_cancel: Callable[..., None] | None = None, *arguments: object, tip: str = ""
+    key: str, on_cancel: Callable[[], None] | None = None, tip: str = ""
 ) -> Iterator[ProgressBar]:
     """A progress bar beside a Cancel button, removed when the work is done or has failed."""
     slot = st.empty()
     with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
         bar = ProgressBar(st.progress(0.0).progress)
-        st.button("Cancel", key=key, on_click=on_cancel, args=arguments, help=tip or None)
+        st.button("Cancel", key=key, on_click=on_cancel, help=tip or None)
     try:
         yield bar
     except Exception:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 import streamlit as st
@@ -11,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.model.errors import ModelError
 from core.model.opening.catalog import find_entry
-from core.model.trace import Token, Trace
+from core.model.trace import Trace
 from core.ui.words.numbers import in_a_row
 from core.ui.words.prose import Prose
 
@@ -129,13 +128,8 @@ def show_trace_limits(trace: Trace) -> None:
         st.info(words)
     if typed := dict.fromkeys(quote(token.display) for token in trace.typed_specials):
         st.info(_words("typed_specials", names=", ".join(typed)))
-    if trace.unknown_tokens:
-        st.caption(_explain_unknown(trace.unknown_tokens))
-
-
-def _explain_unknown(tokens: Sequence[Token]) -> str:
-    """What the model sees instead of words that its vocabulary lacks (Markdown)."""
-    typed = list(dict.fromkeys(quote(token.display) for token in tokens))
-    first, more = typed[:_MAX_UNKNOWN], len(typed) - _MAX_UNKNOWN
-    names = in_a_row([*first, f"{more} more"] if more > 0 else first)
-    return _words("unknown_words", names=names, seen=quote(tokens[0].text))
+    if tokens := trace.unknown_tokens:
+        unknown = list(dict.fromkeys(quote(token.display) for token in tokens))
+        first, more = unknown[:_MAX_UNKNOWN], len(unknown) - _MAX_UNKNOWN
+        names = in_a_row([*first, f"{more} more"] if more > 0 else first)
+        st.caption(_words("unknown_words", names=names, seen=quote(tokens[0].text)))

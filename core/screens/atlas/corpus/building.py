@@ -114,8 +114,8 @@ def _make(
     model: LoadedModel, corpus: Material, budget: int, request: tuple[str, str]
 ) -> AtlasEntry:
     """Build the atlas, or wait while another visitor builds one; any click interrupts it."""
-    stopped = {_STOPPED: request}
-    with bar_with_cancel("atlas_cancel", st.session_state.update, stopped) as bar:
+    stop = partial(st.session_state.update, {_STOPPED: request})
+    with bar_with_cancel("atlas_cancel", stop) as bar:
         bar.show(0.0, "Counting the tokens of the corpus …")
         while not _building.acquire(timeout=_WAIT_SECONDS):
             bar.show(0.0, "Another atlas is being built on this server …")

@@ -42,7 +42,7 @@ def open_entry(picked: str, budget: int, settings: DeltaGenerator) -> AtlasEntry
 
 
 def _open(folder: Path, title: str) -> AtlasEntry:
-    """The atlas in a folder; ends the page with a message if it cannot be opened."""
+    """The atlas in a folder; ends the page if it cannot be opened, or is of the other modality."""
     try:
         # Opened once for all visitors, until it changes on disk.
         known = (folder / ATLAS).lstat()
@@ -55,17 +55,16 @@ def _open(folder: Path, title: str) -> AtlasEntry:
         reason = str(error) if isinstance(error, RecordError) else "It cannot be read."
         st.error(f"{quote(title)}: {escape(reason)}")
         controls.end_page()
-    _end_unless_shown(entry.atlas)
+    kind: Modality = "text" if entry.atlas.images is None else "image"
+    if switch.modality() != kind:
+        st.info(f"This is an atlas of {kind}s.")
+        st.button("Show it", key="show_atlas", type="primary", on_click=switch.show, args=(kind,))
+        controls.end_page()
     return entry
 
 
-def show_about(entry: AtlasEntry) -> None:
-    """Show what the atlas contains: model, size, and what was left out."""
-    st.caption(describe_atlas(entry))
-
-
 def describe_atlas(entry: AtlasEntry) -> str:
-    """The atlas in a sentence (Markdown)."""
+    """What the atlas contains: model, size, and what was left out, in a sentence (Markdown)."""
     atlas, plan = entry.atlas, entry.plan
     layers, heads, tokens = atlas.shape
     return _words(
@@ -86,12 +85,3 @@ def _count(atlas: Atlas, name: str) -> int:
     """A number from the settings, which come from an untrusted file."""
     value = atlas.settings.get(name, 0)
     return value if isinstance(value, int) and value > 0 else 0
-
-
-def _end_unless_shown(atlas: Atlas) -> None:
-    """End the page if an atlas of images is opened in text mode, or the reverse."""
-    kind: Modality = "text" if atlas.images is None else "image"
-    if switch.modality() != kind:
-        st.info(f"This is an atlas of {kind}s.")
-        st.button("Show it", key="show_atlas", type="primary", on_click=switch.show, args=(kind,))
-        controls.end_page()
