@@ -216,6 +216,7 @@ def _prove(
     attention = {kind: _heads(base, load_check, kind) for kind in load_check.traces}
     described = partial(
         LoadedModel,
+        **vars(next(iter(attention.values()))),
         name=name,
         network=base,
         device=device,
@@ -236,8 +237,7 @@ def _prove(
             vision=vision,
             classifier=None if whole is None else entire,
         )
-    causal = next(iter(attention.values())).causal
-    task = None if whole is None else whole.task
+    task, causal = None if whole is None else whole.task, described.keywords["causal"]
     speaks = task is not None and fits_task(task, samples.tokenizer, causal=causal)
     return described(
         max_tokens=samples.max_tokens,

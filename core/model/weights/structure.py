@@ -111,7 +111,7 @@ def structure_of(model: LoadedModel) -> Structure:
             _stack(model, network.get_decoder(), "decoder", "decoder", "cross"),
         )
     else:
-        stacks = (_stack(model, network, "", *model.attention_types[:1]),)
+        stacks = (_stack(model, network, "", *list(model.attention)[:1]),)
     return Structure(
         name=model.name,
         model_class=type(network).__name__,
