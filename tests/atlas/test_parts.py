@@ -14,7 +14,7 @@ import pytest
 
 from core.atlas import build_atlas
 from core.atlas.blocks import MAX_PAIRS
-from core.atlas.engine import Chunk, MemoryStore, Row, atlas_of, chunks_of, walk
+from core.atlas.engine.build import Chunk, MemoryStore, Row, atlas_of, chunks_of, walk
 from core.atlas.engine.folder import FolderStore, ShardsError, open_folder, remove_folder
 from core.atlas.engine.sums import (
     SAMPLE_TOKENS,

@@ -13,7 +13,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from core.atlas.engine import Chunk, Row
+from core.atlas.engine.build import Chunk, Row
 from core.atlas.priority import take_within_budget
 from core.corpus.files import Corpus
 from core.corpus.reading import repeats_note

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.model.capture import Change, Check, Recorder, recording
+from core.model.capture.calls import Change, Check, Recorder, recording
 from core.model.trace import AttentionType
 
 if TYPE_CHECKING:

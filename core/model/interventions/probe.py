@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from PIL import Image
     from transformers import PreTrainedModel
 
-    from core.model.capture import Check
+    from core.model.capture.calls import Check
     from core.model.image.facts import Vision
     from core.model.image.pixels import Pixels
     from core.model.interventions.stream import Stream

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from core.model.capture import IMPLEMENTATION, Call, Check, Recorder
+from core.model.capture.calls import Call, Check, Recorder
 from core.model.capture.forward import AttentionMode, hidden_states
+from core.model.capture.interface import IMPLEMENTATION
 from core.model.encoder_decoder import Lengths, of_type
 from core.model.errors import ModelError, UnsupportedModelError, first_line
 from core.model.left_alone import ModuleStates

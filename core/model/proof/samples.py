@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.model.capture import IMPLEMENTATION, Check, Recorder
+from core.model.capture.calls import Check, Recorder
 from core.model.capture.forward import AttentionMode, run_batch
+from core.model.capture.interface import IMPLEMENTATION
 from core.model.encoder_decoder import Lengths, start_id
 from core.model.errors import PICK_ANOTHER, PICK_VISION, ModelError, UnsupportedModelError
 from core.model.image.facts import MAX_PATCHES, Size, Vision

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.model.capture import IMPLEMENTATION
 from core.model.capture.forward import AttentionMode
+from core.model.capture.interface import IMPLEMENTATION
 from core.model.errors import UnsupportedModelError
 from core.model.proof.agreement import DiffersError
 from core.model.proof.runs import Item, Passes, Runs, Samples
