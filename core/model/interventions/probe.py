@@ -119,8 +119,8 @@ def run(
 
     Use one `stream` for all passes over this input; its first pass must be of one copy without a
     change. With `grad`, gradients of its heads can be taken. `check` is as in
-    :class:`core.model.capture.Recorder`. Raises `UnsupportedModelError` when the model attends in a
-    way that cannot be followed on this input.
+    :class:`core.model.capture.calls.Recorder`. Raises `UnsupportedModelError` when the model
+    attends in a way that cannot be followed on this input.
     """
     import torch
 
