@@ -115,9 +115,7 @@ def _language_models(config: PreTrainedConfig) -> Iterator[tuple[Kind, Task]]:
 
 def _mapped(mapping: Mapping[type, Any], config: PreTrainedConfig) -> tuple[Kind, ...]:
     """The network classes that a mapping of transformers has for a configuration."""
-    if type(config) not in mapping:
-        return ()
-    classes = mapping[type(config)]
+    classes = mapping.get(type(config), ())
     return classes if isinstance(classes, tuple) else (classes,)
 
 

@@ -21,7 +21,7 @@ from core.model.opening.config import check_config
 from core.model.opening.folder import ModelFiles, check_folder
 from core.model.opening.head import ModelWithHead, describe_answers, fits_task, read_with_head
 from core.model.opening.tokenizer import NOT_FAST, private_copy
-from core.model.opening.weights import NumberType, count_weights, number_type, read_weights
+from core.model.opening.weights import count_weights, number_type, read_weights
 from core.model.proof.runs import Samples
 from core.model.proof.samples import Pictures, ProofTexts, pictures_for, texts_for, usual_size
 from core.model.refusal import refusing
@@ -32,7 +32,6 @@ from core.model.trace import AttentionType
 from core.vocabulary import Modality
 
 if TYPE_CHECKING:
-    import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 
@@ -96,11 +95,13 @@ def _load(
     modality: Modality | None,
 ) -> LoadedModel:
     """Load from a folder, which is the user's `own` or a stranger's."""
+    import torch
+
     on_stage("reading")
     files = check_folder(folder, modality)
     settings = check_config(files.config)
     counts = count_weights(files.weights)
-    on_disk, dtype = counts.total(), _dtype(number_type(counts) if half else "float32")
+    on_disk, dtype = counts.total(), getattr(torch, number_type(counts) if half else "float32")
     memory.check_fits(on_disk, dtype.itemsize)
     sees = files.modality == "image"
     with private_copy(files, settings, own=own) as checked:
@@ -129,12 +130,6 @@ def import_libraries() -> None:
     from transformers import AutoModel, AutoTokenizer
 
     del torch, AutoModel, AutoTokenizer
-
-
-def _dtype(name: NumberType) -> torch.dtype:
-    import torch
-
-    return getattr(torch, name)  # type: ignore[no-any-return]
 
 
 def _locate(name: str, download: bool, folders: bool, token: bool | None) -> Path:

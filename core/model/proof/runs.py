@@ -206,10 +206,6 @@ class Runs(Generic[Item]):
 
         return output_modules(self.network, lambda check: self._run([item], self.way, check))
 
-    def one_by_one(self, items: Sequence[Item]) -> list[Trace]:
-        """The traces of items, run one at a time."""
-        return [trace for item in items for trace in self.traces([item])]
-
     def batch(self, items: Sequence[Item], alone: Sequence[Trace]) -> list[Trace]:
         """The traces of a padded batch; none if one differs from its trace `alone`."""
         try:

@@ -66,7 +66,7 @@ def probe(samples: Samples[Item]) -> LoadCheck:
         ):
             run.watch()
             alone = run.traces([first])
-        alone += run.one_by_one(others)
+        alone += [trace for item in others for trace in run.traces([item])]
         together = run.batch(samples.all, alone)
     except DiffersError as error:
         raise UnsupportedModelError(
