@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 from core.model.errors import PICK_VISION, ImageError, UnsupportedModelError, WrongInputError
@@ -168,10 +169,8 @@ def image_tokens(vision: Vision, size: Size) -> tuple[Token, ...]:
     rows, columns = vision.grid(size)
     special = [_token(name, place) for place, name in enumerate(names)]
     patches = [
-        _token(name, vision.first + place, place, row, column)
-        for place in range(rows * columns)
-        for row, column in [divmod(place, columns)]
-        for name in [f"r{row + 1}c{column + 1}"]
+        _token(f"r{row + 1}c{column + 1}", vision.first + place, place, row, column)
+        for place, (row, column) in enumerate(product(range(rows), range(columns)))
     ]
     return (*special, *patches)
 
