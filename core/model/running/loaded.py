@@ -128,6 +128,10 @@ class LoadedModel(HeadInfo):
             )
         return self.text_tokenizer
 
+    def heads_of(self, attention_type: AttentionType | None) -> HeadInfo:
+        """The heads of one kind of attention, by default of the first."""
+        return self if attention_type is None else self.attention[attention_type]
+
     @property
     def is_encoder_decoder(self) -> bool:
         """Whether one part reads a text and another writes one, attending to the first."""
