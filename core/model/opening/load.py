@@ -26,7 +26,7 @@ from core.model.proof.runs import Samples
 from core.model.proof.samples import Pictures, ProofTexts, pictures_for, texts_for, usual_size
 from core.model.refusal import refusing
 from core.model.running import network
-from core.model.running.loaded import HeadInfo, LoadedModel, class_labels
+from core.model.running.loaded import HeadInfo, LoadedModel
 from core.model.running.probe import LoadCheck, probe
 from core.model.trace import AttentionType
 from core.vocabulary import Modality
@@ -120,7 +120,7 @@ def _load(
     on_stage("checking")
     device = pick_device()
     (base if whole is None else whole.network).to(device)  # type: ignore[arg-type]
-    samples = _pictures(base, whole, files) if tokenizer is None else _texts(base, tokenizer)
+    samples = _pictures(base, files) if tokenizer is None else _texts(base, tokenizer)
     return replace(_prove(name, samples, whole, device), notes=files.notes)
 
 
@@ -192,12 +192,11 @@ def _texts(base: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> ProofTe
     return texts_for(base, tokenizer, max_tokens)
 
 
-def _pictures(base: PreTrainedModel, whole: ModelWithHead | None, files: ModelFiles) -> Pictures:
+def _pictures(base: PreTrainedModel, files: ModelFiles) -> Pictures:
     """The pictures that a network is checked on."""
     _, size = image_geometry(base.config)
     processing = read_processing(files.processor, base.config.model_type, size)
-    labels = () if whole is None else class_labels(whole.network.config)
-    return pictures_for(base, usual_size(base, describe_vision(base, processing, labels)))
+    return pictures_for(base, usual_size(base, describe_vision(base, processing)))
 
 
 def _prove(
