@@ -31,7 +31,7 @@ from core.atlas.command_line.plan import Plan, fingerprint, part_tokens_of, plan
 from core.atlas.command_line.terminal import BuildError, count_of, parser, progress, say, size_of
 from core.atlas.distributed.session import ClusterError, Workers, joined
 from core.atlas.distributed.workers import Work, draw_parts, trace_chunks
-from core.atlas.engine import chunks_of, walk
+from core.atlas.engine.build import chunks_of, walk
 from core.atlas.engine.folder import (
     Dtype,
     FolderStore,

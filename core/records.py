@@ -206,22 +206,6 @@ def _content_of(metadata: Mapping[str, str]) -> Any:  # noqa: ANN401 - JSON
     return about.get("content")
 
 
-class _Sizes(dict[str, int]):
-    """Sizes of axes by name, shared by all arrays of a file."""
-
-    def check(self, shape: Shape | None, name: str, sizes: tuple[int, ...]) -> None:
-        """`RecordError` if an axis has another size than the same name has elsewhere."""
-        axes = shape.axes.split() if shape else ["_"] * len(sizes)
-        fits = len(axes) == len(sizes)
-        for axis, size in zip(axes, sizes, strict=False):
-            factor, _, symbol = axis.rpartition("*")
-            length, rest = divmod(size, int(factor or 1))
-            expected = int(symbol) if symbol.isdigit() else self.setdefault(symbol, length)
-            fits = fits and not rest and (length == expected or symbol == "_")
-        if not fits:
-            raise RecordError(f"“{name}” has another shape than the file's other arrays imply.")
-
-
 class _Writer:
     """Encodes a record, and collects its `tensors`."""
 
@@ -259,7 +243,8 @@ class _Reader:
 
     def __init__(self, read: Callable[[str], NDArray[Any]], names: set[str]) -> None:
         self.arrays: Tensors = {}
-        self._read, self._names, self._sizes = read, names, _Sizes()
+        self._read, self._names = read, names
+        self._sizes: dict[str, int] = {}  # of axes by name, the same for all arrays of a file
 
     def decoded(self, kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401
         """A value declared as `kind`, from its encoded form."""
@@ -269,13 +254,15 @@ class _Reader:
         origin, arguments = get_origin(kind), get_args(kind)
         if origin is np.ndarray:
             array = self._array(value, name, np.dtype(get_args(arguments[1])[0]))
-            self._sizes.check(shape, name, array.shape)
+            self._check_axes(shape, name, array.shape)
             _check_numbers(array, shape, name)
             return array
         if kind == tuple[str, ...]:
             return self._texts(value, shape, name)
         if origin is tuple and isinstance(value, list):
-            if len(kinds := _kinds(kind, len(value))) != len(value):
+            is_long = arguments[-1] is Ellipsis
+            kinds = arguments[:1] * len(value) if is_long else arguments
+            if len(kinds) != len(value):
                 raise _refusal(name)
             items = enumerate(zip(kinds, value, strict=True))
             return tuple(self.decoded(*each, _below(name, place)) for place, each in items)
@@ -286,8 +273,11 @@ class _Reader:
     def _object(self, kind: Any, value: dict[str, Any], name: str) -> Any:  # noqa: ANN401
         if get_origin(kind) is Mapping:
             key_kind, item_kind = get_args(kind)
-            items = ((_key(key_kind, key, name), key, each) for key, each in value.items())
-            return {key: self.decoded(item_kind, each, _below(name, k)) for key, k, each in items}
+            by_number = key_kind is int  # JSON has texts for numbers
+            keys = (int(key) if by_number and key.isdecimal() else key for key in value)
+            sound = [_plain(key_kind, key, name) for key in keys]
+            items = (self.decoded(item_kind, each, _below(name, k)) for k, each in value.items())
+            return dict(zip(sound, items, strict=True))
         if not is_dataclass(kind) or value.keys() - _fields(kind).keys():
             raise _refusal(name)
         for each, field in _fields(kind).items():
@@ -309,12 +299,24 @@ class _Reader:
             raise _refusal(name)
         return array
 
+    def _check_axes(self, shape: Shape | None, name: str, sizes: tuple[int, ...]) -> None:
+        """`RecordError` if an axis has another size than the same name has elsewhere."""
+        axes = shape.axes.split() if shape else ["_"] * len(sizes)
+        fits = len(axes) == len(sizes)
+        for axis, size in zip(axes, sizes, strict=False):
+            factor, _, symbol = axis.rpartition("*")
+            length, rest = divmod(size, int(factor or 1))
+            expected = int(symbol) if symbol.isdigit() else self._sizes.setdefault(symbol, length)
+            fits = fits and not rest and (length == expected or symbol == "_")
+        if not fits:
+            raise RecordError(f"“{name}” has another shape than the file's other arrays imply.")
+
     def _texts(self, value: Any, shape: Shape | None, name: str) -> tuple[str, ...]:  # noqa: ANN401
         raw, ends = np.empty(0, np.uint8), np.empty(0, np.int64)
         if value != []:  # the encoding of an empty list of texts
             raw = self._array(value, name, raw.dtype)
             ends = self._array(f"{value}.ends", name, ends.dtype)
-        self._sizes.check(shape or Shape("_"), name, ends.shape)
+        self._check_axes(shape or Shape("_"), name, ends.shape)
         if ends.size > _MAX_TEXTS:
             raise _refusal(name)
         places = [0, *ends.tolist()]
@@ -335,16 +337,6 @@ def _declared(kind: Any) -> tuple[Any, Shape | None]:  # noqa: ANN401
 
 def _fields(kind: Any) -> dict[str, Field[Any]]:  # noqa: ANN401
     return {field.name: field for field in fields(kind)}
-
-
-def _kinds(kind: Any, count: int) -> tuple[Any, ...]:  # noqa: ANN401
-    """The types of the items of a tuple of length `count`."""
-    arguments = get_args(kind)
-    return (arguments[0],) * count if arguments[-1] is Ellipsis else arguments
-
-
-def _key(kind: Any, key: str, name: str) -> Any:  # noqa: ANN401 - JSON has texts for numbers
-    return _plain(kind, int(key) if kind is int and key.isdecimal() else key, name)
 
 
 def _plain(kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401

@@ -11,7 +11,7 @@ from core import imported_late
 
 if TYPE_CHECKING:
     from core.atlas.data import Atlas
-    from core.atlas.engine import build_atlas
+    from core.atlas.engine.build import build_atlas
     from core.atlas.saved import open_large
     from core.atlas.source import search_tokens
 
@@ -21,7 +21,7 @@ __getattr__ = imported_late(
     __name__,
     {
         "data": "Atlas",
-        "engine": "build_atlas",
+        "engine.build": "build_atlas",
         "saved": "open_large",
         "source": "search_tokens",
     },

@@ -61,10 +61,10 @@ class Decile:
     drawn: Indices
 
 
-def draw_sentences(atlas: Atlas, seed: int = _SEED) -> list[int]:
+def draw_sentences(atlas: Atlas) -> list[int]:
     """Random sentences of the atlas, ascending: up to `MAX_TOKENS` tokens, but at least one."""
     counts = np.bincount(atlas.tokens.sentence, minlength=len(atlas.sentences))
-    order = np.random.default_rng(seed).permutation(np.flatnonzero(counts))[:MAX_SENTENCES]
+    order = np.random.default_rng(_SEED).permutation(np.flatnonzero(counts))[:MAX_SENTENCES]
     fitting = max(1, int((np.cumsum(counts[order]) <= MAX_TOKENS).sum()))
     return sorted(int(sentence) for sentence in order[:fitting])
 
@@ -98,12 +98,8 @@ def _counted(trace: Trace) -> Bools:
 
 def join_contexts(parts: Sequence[Contexts]) -> Contexts:
     """The contexts of several sentences of one model, one after the other."""
-    return Contexts(
-        np.concatenate([part.sentence for part in parts]),
-        np.concatenate([part.position for part in parts]),
-        np.concatenate([part.strength for part in parts], axis=-1),
-        np.concatenate([part.key for part in parts], axis=-1),
-    )
+    columns = zip(*(vars(part).values() for part in parts), strict=True)
+    return Contexts(*(np.concatenate(column, axis=-1) for column in columns))
 
 
 def draw_deciles(strength: Array | Floats, count: int, seed: int = _SEED) -> list[Decile]:

@@ -224,22 +224,17 @@ def overlaps(spans: Ints, matches: Ints) -> tuple[Bools, int]:
 
 def _rows(part: FileTables, places: Ints) -> pd.DataFrame:
     """A row for each token at these places in a group."""
-    sentence, position, displays = (
-        column.take(places) if name == "display" else column[places]
-        for name, column in zip(_SHOWN, part.tokens(*_SHOWN), strict=True)
-    )
+    sentence, position, displays = part.tokens("sentence", "position", "display")
+    sentence, position = sentence[places], position[places]
     numbers, texts = part.sentences("sentence", "text")
     rows = np.searchsorted(numbers, sentence)
     if (rows == len(numbers)).any() or (numbers[rows] != sentence).any():
         raise RecordError("The tables of the atlas are of different sentences.")
     return pd.DataFrame(
         {
-            "token": [shortened(text) for text in displays.to_pylist()],
+            "token": [shortened(text) for text in displays.take(places).to_pylist()],
             "position": position + 1,
             "sentence": sentence + 1,
             "text": texts.take(rows).to_pylist(),
         }
     )
-
-
-_SHOWN = ("sentence", "position", "display")

@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.corpus.decoding import MAX_BYTES, CorpusFileError, counted, decode, not_text
-from core.corpus.reading import ENDINGS, CorpusTable, choose_columns, read_table, table_in, table_of
-from core.corpus.rows import NO_ROW, NoObjectError, from_values
+from core.corpus.reading import ENDINGS, choose_columns, read_table, table_in
+from core.corpus.rows import NO_ROW, CorpusTable, NoObjectError, from_values
 
 if TYPE_CHECKING:
     from pyarrow import NativeFile
@@ -151,7 +151,7 @@ def _of_parquet(file: NativeFile, name: str) -> Iterator[CorpusTable]:
 
     try:
         for rows in pq.ParquetFile(file).iter_batches(_ROWS):
-            yield table_of(name, from_values(rows.to_pydict()))
+            yield from_values(rows.to_pydict(), name)
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise CorpusFileError(f"{name} cannot be read: it is no sound Parquet file.") from error
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.corpus.decoding import (
     CorpusFileError,
@@ -12,36 +12,12 @@ from core.corpus.decoding import (
     decode,
     without_surrogates,
 )
-from core.corpus.rows import REPLACED, Notes, RawTable, from_csv, from_jsonl, lines_of, shortened
+from core.corpus.rows import REPLACED, CorpusTable, from_csv, from_jsonl, lines_of, shortened
 
 ENDINGS = ("txt", "csv", "tsv", "jsonl")
 NO_LABEL = "—"
 
-_TEXT_NAMES = (
-    *("text", "texts", "sentence", "sentences", "content", "body", "review", "comment", "message"),
-    *("document", "tweet", "utterance", "passage", "paragraph", "article", "line", "question"),
-)
 _SPACE = " \t\r\n\f\v"
-
-
-@dataclass(frozen=True)
-class CorpusTable:
-    """A file as a table of strings."""
-
-    name: str  # the file's name, for messages
-    columns: tuple[str, ...]  # all different, none empty; just "text" for lines of text
-    cells: tuple[tuple[str, ...], ...]  # (column, row), with at least one row
-    notes: tuple[str, ...]  # sentences for the page on what was left out, replaced or guessed
-    text_column: str  # the column that most likely holds the text
-
-    def column(self, name: str) -> tuple[str, ...]:
-        """The cells of one column; `CorpusFileError` if there is none with this name."""
-        if name not in self.columns:
-            names = ", ".join(self.columns[:5]) + (", …" if len(self.columns) > 5 else "")
-            raise CorpusFileError(
-                f"{self.name} has no column called “{shortened(name)}”. Choose one of: {names}."
-            )
-        return self.cells[self.columns.index(name)]
 
 
 @dataclass(frozen=True)
@@ -73,17 +49,12 @@ def table_in(decoded: Decoded, name: str) -> CorpusTable:
         raise CorpusFileError(f"{name} has only blank lines: choose a file with text.")
     if ending == "txt":
         lines, notes = lines_of(decoded.text)
-        columns = RawTable(("text",), (tuple(lines),), notes)
+        table = CorpusTable(name, ("text",), (tuple(lines),), notes)
     elif ending == "jsonl":
-        columns = from_jsonl(decoded.text, name)
+        table = from_jsonl(decoded.text, name)
     else:
-        columns = from_csv(decoded.text, "\t" if ending == "tsv" else None, name)
-    return table_of(name, columns, decoded.notes)
-
-
-def table_of(name: str, columns: RawTable, notes: Notes = ()) -> CorpusTable:
-    """The columns of a file as its table; `notes` come before the columns' own."""
-    return CorpusTable(name, *columns[:2], notes + columns.notes, _likely_text(columns))
+        table = from_csv(decoded.text, "\t" if ending == "tsv" else None, name)
+    return replace(table, notes=decoded.notes + table.notes)
 
 
 def choose_columns(table: CorpusTable, text_column: str, label_column: str | None = None) -> Texts:
@@ -130,13 +101,3 @@ def repeats_note(repeated: int) -> tuple[str, ...]:
     return counted(
         repeated, "{text repeats an earlier one, and is|texts repeat earlier ones, and are} kept."
     )
-
-
-def _likely_text(columns: RawTable) -> str:
-    """A column with a typical name for texts, else the one with the longest texts."""
-    sizes = [sum(map(len, column)) for column in columns.cells]
-    by_name = {
-        name.casefold(): name for name, size in zip(columns.names, sizes, strict=True) if size
-    }
-    usual = [by_name[name] for name in _TEXT_NAMES if name in by_name]
-    return usual[0] if usual else columns.names[sizes.index(max(sizes))]

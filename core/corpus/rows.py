@@ -8,7 +8,8 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from core.corpus.decoding import CorpusFileError, counted, without_surrogates
 from core.vocabulary import unique_labels
@@ -42,6 +43,10 @@ _MAX_FILLED = 5 * 2**20  # cells, including missing ones, eight bytes each
 _MAX_LINE = 3 * 2**22  # characters of JSON, where an escape can take six for one
 _MAX_NESTED = 2**22  # characters of a line with lists or objects, which take ten times the memory
 _MAX_HEADER = 60  # characters; a longer name, or one that ends like a sentence, is a text
+_TEXT_NAMES = (
+    *("text", "texts", "sentence", "sentences", "content", "body", "review", "comment", "message"),
+    *("document", "tweet", "utterance", "passage", "paragraph", "article", "line", "question"),
+)
 _DELIMITERS = (",", ";", "\t", "|")
 _LINE_END = re.compile("\r\n|\n|\r")  # no others: a text may contain U+2028, form feeds and so on
 _LINE = re.compile("[^\r\n]+(?:\r\n|\n|\r)?|\r\n|\n|\r")
@@ -62,12 +67,32 @@ class NoObjectError(CorpusFileError):
         self.name, self.lines = name, lines
 
 
-class RawTable(NamedTuple):
-    """Column names; their cells, one tuple per column; notes for people."""
+@dataclass(frozen=True)
+class CorpusTable:
+    """A file as a table of strings."""
 
-    names: tuple[str, ...]
-    cells: tuple[tuple[str, ...], ...]
-    notes: Notes = ()
+    name: str  # the file's name, for messages
+    columns: tuple[str, ...]  # all different, none empty; just "text" for lines of text
+    cells: tuple[tuple[str, ...], ...]  # (column, row), with at least one row
+    notes: Notes  # sentences for the page on what was left out, replaced or guessed
+
+    @property
+    def text_column(self) -> str:
+        """A column with a typical name for texts, else the one with the longest texts."""
+        sizes = [sum(map(len, column)) for column in self.cells]
+        filled = [name for name, size in zip(self.columns, sizes, strict=True) if size]
+        by_name = {name.casefold(): name for name in filled}
+        usual = [by_name[name] for name in _TEXT_NAMES if name in by_name]
+        return usual[0] if usual else self.columns[sizes.index(max(sizes))]
+
+    def column(self, name: str) -> tuple[str, ...]:
+        """The cells of one column; `CorpusFileError` if there is none with this name."""
+        if name not in self.columns:
+            names = ", ".join(self.columns[:5]) + (", …" if len(self.columns) > 5 else "")
+            raise CorpusFileError(
+                f"{self.name} has no column called “{shortened(name)}”. Choose one of: {names}."
+            )
+        return self.cells[self.columns.index(name)]
 
 
 def shortened(name: str) -> str:
@@ -83,7 +108,7 @@ def lines_of(text: str) -> tuple[list[str], Notes]:
     return lines, _rows_note("lines") if last else ()
 
 
-def from_csv(text: str, delimiter: str | None, name: str) -> RawTable:
+def from_csv(text: str, delimiter: str | None, name: str) -> CorpusTable:
     """A table with a header; short rows are filled with empty cells, long ones get extra columns.
 
     If `delimiter` is None, it is the one most common in the header; `name` is the file's, for
@@ -111,7 +136,7 @@ def from_csv(text: str, delimiter: str | None, name: str) -> RawTable:
     return _filled(header, rows, notes, name)
 
 
-def from_jsonl(text: str, name: str) -> RawTable:
+def from_jsonl(text: str, name: str) -> CorpusTable:
     """A JSON object per line, its keys the columns; or a string per line, in a column "text".
 
     Numbers stay as written, nested values are written as JSON, null becomes an empty cell. Lines
@@ -136,11 +161,11 @@ def from_jsonl(text: str, name: str) -> RawTable:
     if not columns:
         raise NoObjectError(name, bad + rows)
     notes += counted(bad, NO_ROW)
-    whole = from_values(columns)
-    return whole._replace(notes=notes + whole.notes)
+    table = from_values(columns, name)
+    return replace(table, notes=notes + table.notes)
 
 
-def from_values(columns: dict[str, list[Any]]) -> RawTable:
+def from_values(columns: dict[str, list[Any]], name: str) -> CorpusTable:
     """Columns by name, padded, and emptied one by one; values that are not text become JSON."""
     names, replaced = _sound(columns)
     rows, complete = max(map(len, columns.values())), []
@@ -149,7 +174,7 @@ def from_values(columns: dict[str, list[Any]]) -> RawTable:
         sound, count = _sound(map(_as_text, [*column, *[""] * (rows - len(column))]))
         complete.append(sound)
         replaced += count
-    return RawTable(_names(names), tuple(complete), counted(replaced, REPLACED))
+    return CorpusTable(name, _names(names), tuple(complete), counted(replaced, REPLACED))
 
 
 def _records(text: str, delimiter: str, name: str) -> tuple[list[list[str]], Notes]:
@@ -185,7 +210,7 @@ def _bounded(reader: Iterator[list[str]]) -> list[list[str]]:
     return records
 
 
-def _filled(header: list[str], rows: list[list[str]], notes: Notes, name: str) -> RawTable:
+def _filled(header: list[str], rows: list[list[str]], notes: Notes, name: str) -> CorpusTable:
     """Columns of equal length, as many as the longest row has."""
     width = max(len(header), *map(len, rows))
     _check_shape(len(rows), width, name)
@@ -193,7 +218,7 @@ def _filled(header: list[str], rows: list[list[str]], notes: Notes, name: str) -
     notes += counted(sum(len(row) > len(header) for row in rows), _LONGER)
     names = _names([*header, *[""] * (width - len(header))])
     cells = (tuple([row[i] if i < len(row) else "" for row in rows]) for i in range(width))
-    return RawTable(names, tuple(cells), notes)
+    return CorpusTable(name, names, tuple(cells), notes)
 
 
 def _json_row(line: str, name: str) -> dict[str, str] | None:

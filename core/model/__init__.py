@@ -9,29 +9,22 @@ from core import imported_late
 
 if TYPE_CHECKING:
     from core.model.errors import ModelError
-    from core.model.image.opening import OpenedImage, open_image
+    from core.model.image.opening import open_image
     from core.model.interventions.heads import Effects, effects
-    from core.model.opening.catalog import CATALOG, DEFAULT_MODEL, ModelSpec
     from core.model.opening.load import load
-    from core.model.running.budget import Chosen, Estimate, choose_texts, estimate_texts
+    from core.model.running.budget import Chosen, choose_texts, estimate_texts
     from core.model.running.images import classify, trace_image, trace_images, trace_patches
     from core.model.running.loaded import LoadedModel
     from core.model.running.repeated import trace_repeated
     from core.model.running.tracing import trace_by_length, trace_corpus, trace_text
     from core.model.running.twin import untrained_twin
-    from core.model.trace import Patches, Token, Trace
+    from core.model.trace import Token, Trace
 
 __all__ = [
-    "CATALOG",
-    "DEFAULT_MODEL",
     "Chosen",
     "Effects",
-    "Estimate",
     "LoadedModel",
     "ModelError",
-    "ModelSpec",
-    "OpenedImage",
-    "Patches",
     "Token",
     "Trace",
     "choose_texts",
@@ -53,17 +46,16 @@ __all__ = [
 __getattr__ = imported_late(
     __name__,
     {
-        "opening.catalog": "CATALOG DEFAULT_MODEL ModelSpec",
         "errors": "ModelError",
-        "image.opening": "OpenedImage open_image",
+        "image.opening": "open_image",
         "interventions.heads": "Effects effects",
         "running.images": "classify trace_image trace_images trace_patches",
         "running.twin": "untrained_twin",
         "opening.load": "load",
-        "running.budget": "Chosen Estimate choose_texts estimate_texts",
+        "running.budget": "Chosen choose_texts estimate_texts",
         "running.loaded": "LoadedModel",
         "running.repeated": "trace_repeated",
         "running.tracing": "trace_by_length trace_corpus trace_text",
-        "trace": "Patches Token Trace",
+        "trace": "Token Trace",
     },
 )

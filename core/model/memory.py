@@ -12,6 +12,7 @@ from core.model.errors import FREE_MEMORY, OutOfMemoryError
 
 BYTES_PER_WEIGHT = 4  # of float32
 _HEADROOM = 1.25  # for activations, and for the file and the network being in memory together
+_GROUPS, _OWN_GROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 _ARENA_MAX, _MMAP_THRESHOLD = -8, -3  # from glibc's malloc.h
 
 
@@ -82,29 +83,22 @@ def _address_space_available() -> int | None:
     return None if limit == psutil.RLIM_INFINITY else max(0, limit - process.memory_info().vms)
 
 
-def container_bytes(
-    mount: Path = Path("/sys/fs/cgroup"), process: Path = Path("/proc/self/cgroup")
-) -> int | None:
+def container_bytes() -> int | None:
     """What the control groups around this process leave, in bytes; None without a limit.
 
     The kernel's Documentation/admin-guide/cgroup-v2.rst, "Memory Interface Files". A container
     often sees its own group as the mount itself while /proc names the path on the host, so some of
     these folders do not exist.
-
-    Parameters
-    ----------
-    mount : where the control groups are mounted.
-    process : the file that names the group of this process.
     """
     try:
-        lines = process.read_text("utf-8").splitlines()
+        lines = _OWN_GROUP.read_text("utf-8").splitlines()
     except OSError:
         lines = []
     path = next((line.removeprefix("0::") for line in lines if line.startswith("0::")), "")
     parts = [part for part in path.split("/") if part]
     if ".." in parts:  # a group outside the mount, as in a foreign namespace
         parts = []
-    groups = (mount.joinpath(*parts[:count]) for count in range(len(parts) + 1))
+    groups = (_GROUPS.joinpath(*parts[:count]) for count in range(len(parts) + 1))
     return min((free for group in groups if (free := _free_bytes(group)) is not None), default=None)
 
 

@@ -100,13 +100,12 @@ def corpus_of(lengths: Sequence[int], **options: Any) -> list[Trace]:
 
 
 def trace_part(
-    index: int,
     traces: Iterable[tuple[int, Trace]],
     texts: Texts = (),
     labels: Texts = (),
 ) -> Shard | None:
     """The part of these traces, each with its sentence's number; None where there is none."""
-    builder = ShardBuilder(index)
+    builder = ShardBuilder()
     for number, trace in traces:
         builder.add(number, trace)
     return builder.finish(texts, labels)

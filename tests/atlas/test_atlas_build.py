@@ -410,7 +410,6 @@ def test_a_plan_counts_tokens_and_a_budget_draws_what_a_larger_one_draws_too(
     lengths = [len(trace_text(model, text).tokens) for text in LINES[:20]]
     assert whole.lengths[:20].tolist() == lengths
     assert whole.corpus_size == small.corpus_size == len(whole.numbers) == len(LINES)
-    assert not whole.labelled
     assert 100 < small.tokens <= 200
     assert 900 < large.tokens <= 1000
     assert set(small.numbers.tolist()) < set(large.numbers.tolist())

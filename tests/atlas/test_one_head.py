@@ -90,7 +90,7 @@ def test_sentences_are_drawn_whole_at_random_within_the_tokens_that_may_be_run()
     atlas = build_atlas(traces, [f"s{i}" for i in range(400)])
     drawn = draw_sentences(atlas)
     assert drawn == sorted(set(drawn))
-    assert draw_sentences(atlas) == drawn != draw_sentences(atlas, seed=1)
+    assert draw_sentences(atlas) == drawn
     assert len(drawn) == 120  # the most that are run
     assert max(drawn) > 350  # and not the first ones
     assert np.bincount(atlas.tokens.sentence)[drawn].sum() <= MAX_TOKENS

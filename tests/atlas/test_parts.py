@@ -14,7 +14,7 @@ import pytest
 
 from core.atlas import build_atlas
 from core.atlas.blocks import MAX_PAIRS
-from core.atlas.engine import Chunk, MemoryStore, Row, atlas_of, chunks_of, walk
+from core.atlas.engine.build import Chunk, MemoryStore, Row, atlas_of, chunks_of, walk
 from core.atlas.engine.folder import FolderStore, ShardsError, open_folder, remove_folder
 from core.atlas.engine.sums import (
     SAMPLE_TOKENS,
@@ -133,7 +133,7 @@ def test_moments_of_parts_are_those_of_all_however_far_from_the_origin_they_are(
 
 def test_counts_of_parts_add_up_and_those_of_none_or_of_two_models_are_refused() -> None:
     traces = *corpus_of((7, 3)), *corpus_of([4], dim=6)
-    parts = [trace_part(0, [(number, each)]) for number, each in enumerate(traces)]
+    parts = [trace_part([(number, each)]) for number, each in enumerate(traces)]
     one, other, alien = (part.sums for part in parts if part is not None)
     joined = merge([replace(one, dropped=2), replace(other, dropped=3, cut_characters=4)])
     counts = joined.tokens, joined.sentences, joined.dropped, joined.cut_characters
@@ -174,7 +174,7 @@ def test_parts_written_in_any_order_by_anyone_have_the_same_sums(
     chunks = list(chunks_of(rows_of(traces), PART_TOKENS))
     for index in (3, 3, 1, 0, 2, 6, 5, 4, 1):  # each by a writer of its own, some twice
         texts = {row.number: row.text for row in chunks[index].rows}
-        part = trace_part(index, tracer(traces, [])(chunks[index]), texts)
+        part = trace_part(tracer(traces, [])(chunks[index]), texts)
         FolderStore(tmp_path).put(index, part)
     ran: list[int] = []
     sums = store_all(FolderStore(tmp_path), traces, ran)
@@ -185,7 +185,7 @@ def test_parts_written_in_any_order_by_anyone_have_the_same_sums(
 def test_a_part_comes_back_from_the_disk_as_it_was(traces: list[Trace], tmp_path: Path) -> None:
     """In the order of its sentences' numbers; half of a surrogate pair has no UTF-8."""
     texts = {9: "w1x0 w1x1 cut", 40: text_of(traces[2])[:-1] + "\ud83d"}
-    part = trace_part(5, [(40, traces[2]), (9, traces[1])], texts, {9: "a", 40: "b"})
+    part = trace_part([(40, traces[2]), (9, traces[1])], texts, {9: "a", 40: "b"})
     assert part is not None
     assert part.texts.tokens.sentence.tolist() == [9] * 3 + [40] * 12
     assert (part.texts.sentences[0], part.texts.labels) == ("w1x0 w1x1", ("a", "b"))

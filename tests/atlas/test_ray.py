@@ -26,7 +26,7 @@ from core.atlas.distributed.workers import (
     trace_chunks,
     write_chunk,
 )
-from core.atlas.engine import MemoryStore, Row, chunks_of, walk
+from core.atlas.engine.build import MemoryStore, Row, chunks_of, walk
 from core.corpus.sample import sample_sentences
 from core.model import load
 from core.model.errors import UnknownModelError

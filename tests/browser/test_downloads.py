@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from core.model import CATALOG
-from core.model.opening.catalog import bundled_folder
+from core.model.opening.catalog import CATALOG, bundled_folder
 from tests.browser.conftest import follow, open_model_chip
 
 if TYPE_CHECKING:

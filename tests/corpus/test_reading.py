@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from core.corpus import files as module
 from core.corpus.decoding import MAX_BYTES, CorpusFileError, decode
 from core.corpus.files import open_corpus
-from core.corpus.reading import CorpusTable, Texts, choose_columns, read_lines, read_table
-from core.corpus.rows import MAX_COLUMNS, MAX_ROWS
+from core.corpus.reading import Texts, choose_columns, read_lines, read_table
+from core.corpus.rows import MAX_COLUMNS, MAX_ROWS, CorpusTable
 from core.corpus.sample import sample_corpus
 
 if TYPE_CHECKING:

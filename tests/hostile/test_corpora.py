@@ -21,7 +21,8 @@ from tests.model.bundled import loaded
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from core.corpus.reading import CorpusTable, Texts
+    from core.corpus.reading import Texts
+    from core.corpus.rows import CorpusTable
 
 MEGABYTE = 2**20
 FILE = 19 * MEGABYTE  # the server takes 20

@@ -24,7 +24,6 @@ from core.model import (
     trace_text,
 )
 from core.model.errors import OutOfMemoryError
-from core.model.memory import container_bytes
 from core.model.refusal import refusing
 from core.model.weights.output_projection import transformed_norms
 from core.model.weights.query_key import weight_similarity
@@ -177,6 +176,7 @@ def test_the_tightest_group_around_a_process_leaves_its_limit_minus_what_is_used
     line: str,
     free_mb: int | None,
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     mount, process = tmp_path / "cgroup", tmp_path / "proc-self-cgroup"
     process.write_text(f"1:cpu:/x\n{line}\n", "utf-8")
@@ -187,7 +187,9 @@ def test_the_tightest_group_around_a_process_leaves_its_limit_minus_what_is_used
         (group / "memory.current").write_text(f"{used * MB}\n")
         (group / "memory.stat").write_text(f"anon 5\ninactive_file {inactive * MB}\nslab 7\n")
     expected = None if free_mb is None else free_mb * MB
-    assert container_bytes(mount, process) == expected
+    monkeypatch.setattr(memory, "_GROUPS", mount)
+    monkeypatch.setattr(memory, "_OWN_GROUP", process)
+    assert memory.container_bytes() == expected
 
 
 def test_the_tightest_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:

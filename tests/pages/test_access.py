@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
-from core.model import CATALOG
 from core.model.opening import catalog, hub
 from core.model.opening import load as loading
-from core.model.opening.catalog import bundled_folder
+from core.model.opening.catalog import CATALOG, bundled_folder
 from core.ui import cache
 from core.ui.serve import access, fetching
 from core.ui.serve.long_work import Shared

@@ -13,7 +13,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from core.atlas.engine import Chunk, Row
+from core.atlas.engine.build import Chunk, Row
 from core.atlas.priority import take_within_budget
 from core.corpus.files import Corpus
 from core.corpus.reading import repeats_note
@@ -34,14 +34,12 @@ class Plan:
     numbers, lengths : of these sentences, ascending, and their token counts, (sentence,).
     corpus_size : how many sentences the corpus has.
     digest : of all texts and labels.
-    labelled : whether the sentences have labels.
     """
 
     numbers: NDArray[np.int64]
     lengths: NDArray[np.int64]
     corpus_size: int
     digest: str
-    labelled: bool
 
     @property
     def tokens(self) -> int:
@@ -69,11 +67,10 @@ def plan_corpus(
     If it has more than `budget` tokens, a random sample of sentences is taken, the same whatever
     the order of reading. A text without tokens counts as one token.
     """
-    digest, counts, label = hashlib.sha256(), [np.empty(0, dtype=np.int64)], None
+    digest, counts = hashlib.sha256(), [np.empty(0, dtype=np.int64)]
     hashes = array("q")  # of texts: eight bytes per text, however long
     sentences = corpus.sentences(say)
     while some := list(islice(sentences, _TOGETHER)):
-        label = some[0].label
         digest.update(json.dumps(some).encode("ascii"))
         hashes.extend(hash(each.text) for each in some)
         counts.append(np.array(token_lengths(model, [each.text for each in some], None)))
@@ -83,7 +80,7 @@ def plan_corpus(
     numbers = np.arange(lengths.size)
     if budget is not None:
         numbers = np.sort(take_within_budget(numbers, np.maximum(1, lengths), budget))
-    return Plan(numbers, lengths[numbers], lengths.size, digest.hexdigest(), label is not None)
+    return Plan(numbers, lengths[numbers], lengths.size, digest.hexdigest())
 
 
 def part_tokens_of(model: LoadedModel) -> int:

@@ -15,7 +15,7 @@ from pathlib import Path
 from core.atlas.command_line.output import draw_here
 from core.atlas.command_line.plan import tracer_of
 from core.atlas.distributed.session import Workers
-from core.atlas.engine import Chunk, Row, walk
+from core.atlas.engine.build import Chunk, Row, walk
 from core.atlas.engine.constants import HeadConstants
 from core.atlas.engine.folder import Dtype, FolderStore
 from core.atlas.engine.sums import Sums, merge

@@ -2,15 +2,3 @@
 
 The same functions run in memory, on disk and on many machines, over different stores of parts.
 """
-
-from core.atlas.engine.build import (
-    Chunk,
-    MemoryStore,
-    Row,
-    atlas_of,
-    build_atlas,
-    chunks_of,
-    walk,
-)
-
-__all__ = ["Chunk", "MemoryStore", "Row", "atlas_of", "build_atlas", "chunks_of", "walk"]

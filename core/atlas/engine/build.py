@@ -163,7 +163,7 @@ def _trace(
     on_progress: Callable[[int], object],
 ) -> Sums | None:
     """Trace a part, and put it into the store."""
-    builder = ShardBuilder(chunk.index)
+    builder = ShardBuilder()
     for number, trace in traces_of(chunk):
         builder.add(number, trace)
         on_progress(len(trace.tokens))

@@ -28,7 +28,7 @@ from core.records import OWN_HEADER, UNFINISHED, RecordError, read_field, write_
 
 Run = Mapping[str, str | int]
 Dtype = Literal["float32", "float16"]
-FORMAT = 5  # of the parts; 5: records
+FORMAT = 6  # of the parts; 6: records without their number
 _MANIFEST = "run.json"
 _PART = "part-{:05}.safetensors"
 _OWN = re.compile(  # what we write there: parts, and a cluster's texts for them

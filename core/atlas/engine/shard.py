@@ -37,7 +37,6 @@ class Shard:
 
     Attributes
     ----------
-    index : the part's own number.
     texts : its sentences and their tokens.
     vectors : queries and keys of the tokens.
     masks : of the sentences with unusual masks, by number.
@@ -45,7 +44,6 @@ class Shard:
     sums : over all of its tokens.
     """
 
-    index: int
     texts: CorpusTexts
     vectors: CorpusVectors
     masks: Mapping[int, Masks]
@@ -66,8 +64,7 @@ class _Kept(NamedTuple):
 class ShardBuilder:
     """A part that is being traced, its sentences in any order."""
 
-    def __init__(self, index: int = 0) -> None:
-        self.index = index
+    def __init__(self) -> None:
         self.count = 0  # tokens so far
         self._kept: dict[int, _Kept] = {}  # by the sentence's number
         self._vectors: dict[int, CorpusVectors] = {}
@@ -111,7 +108,6 @@ class ShardBuilder:
             token_columns([each.tokens for each in kept.values()]), given, whole=bool(patches)
         )
         return Shard(
-            index=self.index,
             texts=CorpusTexts(
                 replace(tokens, sentence=np.array(numbers, dtype=np.int32)[tokens.sentence]),
                 read,
@@ -183,14 +179,7 @@ def join_shards(parts: list[Shard]) -> Shard:
     sums = merge(part.sums for part in parts)
     vectors = [part.vectors for part in parts]
     parts.clear()
-    return Shard(
-        index=0,
-        texts=texts,
-        vectors=join_vectors(vectors),
-        masks=masks,
-        patches=patches,
-        sums=sums,
-    )
+    return Shard(texts, join_vectors(vectors), masks, patches, sums)
 
 
 @dataclass(frozen=True, eq=False)

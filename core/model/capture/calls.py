@@ -7,12 +7,12 @@ model at once, each with its own recorder or none.
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import pairwise
-from types import FrameType
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def number_of_layer() -> int | None:
     """
     from torch.nn import Module
 
-    for frame in _callers():
+    for frame, _ in traceback.walk_stack(sys._getframe(1)):  # noqa: SLF001 - the only way
         code = frame.f_code
         if code.co_varnames[:1] != ("self",):
             continue
@@ -137,13 +137,6 @@ def number_of_layer() -> int | None:
             if isinstance(number, int) and number >= 0:
                 return number
     return None
-
-
-def _callers() -> Iterator[FrameType]:
-    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - the only way to the caller
-    while frame is not None:
-        yield frame
-        frame = frame.f_back
 
 
 def own_numbers(numbers: Sequence[int | None]) -> Sequence[int | None]:

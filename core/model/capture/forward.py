@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.model.capture import Change, Check, Recorder, recording
+from core.model.capture.calls import Change, Check, Recorder, recording
 from core.model.trace import AttentionType
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def run_batch(
     ----------
     ids, segments : for each text, equally long.
     way : how attention is computed and recorded.
-    check, change : as in :class:`core.model.capture.Recorder`.
+    check, change : as in :class:`core.model.capture.calls.Recorder`.
     targets : for each text, what the decoder of an encoder-decoder reads.
 
     Returns
@@ -98,7 +98,7 @@ def recorded(
     """Record, and change, the passes of a network that this thread makes in the block.
 
     `count` and `lengths` are as for :func:`run_inputs`, the other parameters as in
-    :class:`core.model.capture.Recorder`.
+    :class:`core.model.capture.calls.Recorder`.
     """
     with recording(Recorder(way != "fast", check, change, keeps)) as recorder:
         if way != "watched":

@@ -85,12 +85,27 @@ def _attend(
         return output, weights
     if change is not None:
         output = change.output(recorder.count, output)
-    exact = recorder.exact
-    recorder.note(
-        lambda: _call(module, query, key, value, attention_mask, kwargs, exact=exact),
-        output,
-        weights,
-    )
+
+    def call() -> Call:
+        # As in sdpa_attention_forward, the flag decides on causality only if there is no mask.
+        flag = kwargs.get("is_causal")
+        flag = getattr(module, "is_causal", True) if flag is None else flag
+        alone = attention_mask is None and query.shape[2] > 1
+        scaling = kwargs.get("scaling")
+        return Call(
+            query,
+            key,
+            value,
+            attention_mask,
+            kwargs.get("position_bias"),
+            causal=not recorder.exact and bool(flag) and alone,
+            scaling=default_scaling(query.shape[-1]) if scaling is None else float(scaling),
+            softcap=kwargs.get("softcap"),
+            sink=_sink(kwargs, query.shape[1]),
+            number=number_of_layer(),
+        )
+
+    recorder.note(call, output, weights)
     return output, weights
 
 
@@ -102,34 +117,6 @@ def _without(
     if mask is None:
         mask = query.new_zeros(())
     return mask.masked_fill(forbidden, lowest)
-
-
-def _call(
-    module: torch.nn.Module,
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    mask: torch.Tensor | None,
-    settings: dict[str, Any],
-    *,
-    exact: bool,
-) -> Call:
-    # As in sdpa_attention_forward, the flag decides on causality only if there is no mask.
-    flag = settings.get("is_causal")
-    flag = getattr(module, "is_causal", True) if flag is None else flag
-    scaling = settings.get("scaling")
-    return Call(
-        query,
-        key,
-        value,
-        mask,
-        settings.get("position_bias"),
-        causal=not exact and bool(flag) and mask is None and query.shape[2] > 1,
-        scaling=default_scaling(query.shape[-1]) if scaling is None else float(scaling),
-        softcap=settings.get("softcap"),
-        sink=_sink(settings, query.shape[1]),
-        number=number_of_layer(),
-    )
 
 
 def _sink(settings: dict[str, Any], heads: int) -> torch.Tensor | None:

@@ -160,13 +160,10 @@ class AttentionTracer(TorchFunctionMode):
                 return
             factor = origin.factor * (number if name in _TIMES else 1 / number)
             self._remember(result, _Product(origin.query, origin.key, factor))
-        elif name in _IN_PLACE | _TIMES and result.shape[-1] == self._width(origin):
-            self._remember(result, origin)
-
-    @staticmethod
-    def _width(origin: _Product | _Weights) -> int:
+            return
         product = origin if isinstance(origin, _Product) else origin.product
-        return product.key.shape[-2]
+        if name in _IN_PLACE | _TIMES and result.shape[-1] == product.key.shape[-2]:
+            self._remember(result, origin)
 
     def _normalized(
         self, args: tuple[Any, ...], options: dict[str, Any], result: torch.Tensor

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.model.capture import Call
+from core.model.capture.calls import Call
 from core.model.text.languages import Languages, speaking
 from core.model.text.tokens import describe_ids, read_tokens
 from core.model.trace import AttentionType, Token

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import sys
 from io import BytesIO
@@ -34,12 +35,12 @@ def main(memory: int, seconds: int, max_pixels: int, max_side: int) -> None:
     about: dict[str, Any] = {"stored": _webp_size(data)}
     pixels = b""
     try:
-        if not (too_many := _count(about["stored"]) > max_pixels):
-            if _count(about["stored"]) * _WEBP_BYTES > memory:
+        if not (too_many := math.prod(about["stored"]) > max_pixels):
+            if math.prod(about["stored"]) * _WEBP_BYTES > memory:
                 raise MemoryError
             image = Image.open(BytesIO(data), formats=FORMATS)
             about["stored"] = image.size
-            too_many = _count(image.size) > max_pixels
+            too_many = math.prod(image.size) > max_pixels
         if too_many:
             about["refused"] = "pixels"
         else:
@@ -48,10 +49,6 @@ def main(memory: int, seconds: int, max_pixels: int, max_side: int) -> None:
     except MemoryError:
         about["refused"] = "memory"
     sys.stdout.buffer.write(json.dumps(about).encode() + b"\n" + pixels)
-
-
-def _count(sides: tuple[int, int]) -> int:
-    return sides[0] * sides[1]
 
 
 def _limit(memory: int, seconds: int) -> None:

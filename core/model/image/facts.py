@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 from core.model.errors import PICK_VISION, ImageError, UnsupportedModelError, WrongInputError
@@ -62,7 +63,6 @@ class Vision:
     distillation : whether a distillation token follows it (DeiT).
     registers : how many registers follow it (Darcet et al. 2024).
     interpolates : whether the model takes images of other sizes.
-    labels : names of the classes of its head; empty without a head.
     """
 
     patch_size: int
@@ -72,7 +72,6 @@ class Vision:
     distillation: bool
     registers: int
     interpolates: bool = False
-    labels: tuple[str, ...] = ()
 
     @property
     def first(self) -> int:
@@ -141,9 +140,7 @@ def image_geometry(config: PreTrainedConfig) -> tuple[int, Size]:
     return side, (rows * side, columns * side)
 
 
-def describe_vision(
-    network: PreTrainedModel, processing: Processing, labels: tuple[str, ...]
-) -> Vision:
+def describe_vision(network: PreTrainedModel, processing: Processing) -> Vision:
     """How a network reads images of the size that it was built for.
 
     The check at load finds out whether it takes other sizes.
@@ -157,7 +154,6 @@ def describe_vision(
         has_cls=any(name in lengths for name in _CLS),
         distillation=any(name in lengths for name in _DISTILLATION),
         registers=max((lengths[name] for name in _REGISTERS if name in lengths), default=0),
-        labels=labels,
     )
 
 
@@ -168,10 +164,8 @@ def image_tokens(vision: Vision, size: Size) -> tuple[Token, ...]:
     rows, columns = vision.grid(size)
     special = [_token(name, place) for place, name in enumerate(names)]
     patches = [
-        _token(name, vision.first + place, place, row, column)
-        for place in range(rows * columns)
-        for row, column in [divmod(place, columns)]
-        for name in [f"r{row + 1}c{column + 1}"]
+        _token(f"r{row + 1}c{column + 1}", vision.first + place, place, row, column)
+        for place, (row, column) in enumerate(product(range(rows), range(columns)))
     ]
     return (*special, *patches)
 

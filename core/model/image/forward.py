@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.model.capture import Change, Check, Recorder
+from core.model.capture.calls import Change, Check, Recorder
 from core.model.capture.forward import AttentionMode, run_inputs
 from core.model.image.facts import Vision, pair_of
 from core.model.image.pixels import Pixels, normalise

@@ -21,7 +21,7 @@ class Replacement(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Intervention:
-    """A :class:`core.model.capture.Change`; layers are attention calls of the pass, from 0.
+    """A :class:`core.model.capture.calls.Change`; layers are attention calls of the pass, from 0.
 
     Attributes
     ----------

@@ -58,17 +58,6 @@ class WrittenWord(NamedTuple):
     logit: float
 
 
-class WrittenWords(NamedTuple):
-    """Words that a head makes likelier, and less likely, the most affected first.
-
-    Entries of the vocabulary that are not text are left out: control characters, parts of a
-    character, rows that the tokenizer does not use.
-    """
-
-    likelier: tuple[WrittenWord, ...]
-    less_likely: tuple[WrittenWord, ...]
-
-
 @refusing_to("run")
 def direct_parts(
     model: LoadedModel, text: Source, measure: Outcome | None = None, **cut: Unpack[Cut]
@@ -193,19 +182,20 @@ def direct_effects(
 @refusing_to("run")
 def written_words(
     model: LoadedModel, text: str, layer: int, head: int, count: int = 5, **cut: Unpack[Cut]
-) -> WrittenWords:
+) -> tuple[tuple[WrittenWord, ...], tuple[WrittenWord, ...]]:
     """The words that a head (from 0) makes likelier and less likely by what it writes directly.
 
-    The `count` words to whose logits it adds most and least, at the token whose word is measured,
-    relative to the mean of all words. Raises `UnsupportedModelError` for a model without a
-    language-model head.
+    The `count` words to whose logits it adds most, then those to whose it adds least, at the token
+    whose word is measured, relative to the mean of all words. Entries of the vocabulary that are
+    not text are left out: control characters, parts of a character, rows without a token. Raises
+    `UnsupportedModelError` for a model without a language-model head.
     """
     probe = followed_probe(model, text, "logit_difference", **cut)
     stream, before = _recorded(probe)
     absent = Intervention([Replacement(layer, head, 0.0)])
     (part,) = before - run(probe, absent, stream=stream)
     part = part - part.mean()
-    return WrittenWords(*(_most_moved(model, part, count, sign) for sign in (1, -1)))
+    return _most_moved(model, part, count, 1), _most_moved(model, part, count, -1)
 
 
 def _most_moved(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from PIL import Image
     from transformers import PreTrainedModel
 
-    from core.model.capture import Check
+    from core.model.capture.calls import Check
     from core.model.image.facts import Vision
     from core.model.image.pixels import Pixels
     from core.model.interventions.stream import Stream
@@ -119,8 +119,8 @@ def run(
 
     Use one `stream` for all passes over this input; its first pass must be of one copy without a
     change. With `grad`, gradients of its heads can be taken. `check` is as in
-    :class:`core.model.capture.Recorder`. Raises `UnsupportedModelError` when the model attends in a
-    way that cannot be followed on this input.
+    :class:`core.model.capture.calls.Recorder`. Raises `UnsupportedModelError` when the model
+    attends in a way that cannot be followed on this input.
     """
     import torch
 

@@ -32,7 +32,7 @@ _OF_EXPERTS = {"experts", "router"}  # modules that a mixture of experts has
 
 
 class Stream(TorchFunctionMode):
-    """A :class:`core.model.capture.Change` for passes of one network over copies of one input.
+    """A `Change` (:mod:`core.model.capture.calls`) for passes of a network over copies of an input.
 
     The first pass, of one unchanged copy, is recorded; later passes use it.
 

@@ -100,14 +100,13 @@ def _language_models(config: PreTrainedConfig) -> Iterator[tuple[Kind, Task]]:
 
     architectures = config.architectures or []
     any_of_them = not architectures or any(name.endswith(_SEVERAL_TASKS) for name in architectures)
-    alone: tuple[tuple[Mapping[type, Any], Task], ...] = (
-        (auto.MODEL_FOR_MASKED_LM_MAPPING, "masked"),
-        (auto.MODEL_FOR_CAUSAL_LM_MAPPING, "next"),
-    )
-    paired: tuple[tuple[Mapping[type, Any], Task], ...] = (
-        (auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING, "answer"),
-    )
-    for mapping, task in paired if config.is_encoder_decoder else alone:
+    mappings: dict[Task, Mapping[type, Any]] = {
+        "masked": auto.MODEL_FOR_MASKED_LM_MAPPING,
+        "next": auto.MODEL_FOR_CAUSAL_LM_MAPPING,
+    }
+    if config.is_encoder_decoder:
+        mappings = {"answer": auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING}
+    for task, mapping in mappings.items():
         for kind in _mapped(mapping, config):
             if any_of_them or kind.__name__ in architectures:
                 yield kind, task
@@ -115,9 +114,7 @@ def _language_models(config: PreTrainedConfig) -> Iterator[tuple[Kind, Task]]:
 
 def _mapped(mapping: Mapping[type, Any], config: PreTrainedConfig) -> tuple[Kind, ...]:
     """The network classes that a mapping of transformers has for a configuration."""
-    if type(config) not in mapping:
-        return ()
-    classes = mapping[type(config)]
+    classes = mapping.get(type(config), ())
     return classes if isinstance(classes, tuple) else (classes,)
 
 

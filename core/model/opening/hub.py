@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from core.model.errors import (
     DownloadRefusedError,
@@ -21,8 +20,6 @@ from core.model.errors import (
 
 if TYPE_CHECKING:
     from huggingface_hub import ModelInfo
-
-T = TypeVar("T")
 
 _MAX_FILES = 300  # of one model; the largest models come in about 200
 _INDEX = "model.safetensors.index.json"
@@ -102,12 +99,18 @@ def look_up(repo: str, token: bool | None = None) -> HubModel:
     HubUnreachableError
         No answer within `ASK_SECONDS`.
     """
-    answer = _within(ASK_SECONDS, lambda: _model_info(repo, token))
-    if answer is None:
+    # The client's own time-out covers neither name resolution nor retries. An abandoned thread ends
+    # on its own.
+    answers: list[ModelInfo | ModelError] = []
+    ask = threading.Thread(target=lambda: answers.append(_model_info(repo, token)), daemon=True)
+    ask.start()
+    ask.join(ASK_SECONDS)
+    if not answers:
         raise HubUnreachableError(
             f"The model hub did not answer within {ASK_SECONDS:.0f} seconds about {{name}}.",
             f"Check the internet connection and try again. {LOCAL_ADVICE}",
         )
+    (answer,) = answers
     if isinstance(answer, ModelError):
         raise answer
     if token is False and answer.gated:
@@ -169,15 +172,3 @@ def _read_info(repo: str, info: ModelInfo) -> HubModel:
 
 def _wanted(name: str) -> bool:
     return not set(name) & set("/\\") and name.endswith(_WANTED)
-
-
-def _within(seconds: float, work: Callable[[], T]) -> T | None:
-    """The result of `work`, or None after `seconds`; the abandoned thread ends on its own.
-
-    The client's own time-out covers neither name resolution nor retries.
-    """
-    results: list[T] = []
-    thread = threading.Thread(target=lambda: results.append(work()), daemon=True)
-    thread.start()
-    thread.join(seconds)
-    return results[0] if results else None

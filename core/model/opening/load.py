@@ -21,18 +21,17 @@ from core.model.opening.config import check_config
 from core.model.opening.folder import ModelFiles, check_folder
 from core.model.opening.head import ModelWithHead, describe_answers, fits_task, read_with_head
 from core.model.opening.tokenizer import NOT_FAST, private_copy
-from core.model.opening.weights import NumberType, count_weights, number_type, read_weights
+from core.model.opening.weights import count_weights, number_type, read_weights
 from core.model.proof.runs import Samples
 from core.model.proof.samples import Pictures, ProofTexts, pictures_for, texts_for, usual_size
 from core.model.refusal import refusing
 from core.model.running import network
-from core.model.running.loaded import HeadInfo, LoadedModel, class_labels
+from core.model.running.loaded import HeadInfo, LoadedModel
 from core.model.running.probe import LoadCheck, probe
 from core.model.trace import AttentionType
 from core.vocabulary import Modality
 
 if TYPE_CHECKING:
-    import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 
@@ -96,11 +95,13 @@ def _load(
     modality: Modality | None,
 ) -> LoadedModel:
     """Load from a folder, which is the user's `own` or a stranger's."""
+    import torch
+
     on_stage("reading")
     files = check_folder(folder, modality)
     settings = check_config(files.config)
     counts = count_weights(files.weights)
-    on_disk, dtype = counts.total(), _dtype(number_type(counts) if half else "float32")
+    on_disk, dtype = counts.total(), getattr(torch, number_type(counts) if half else "float32")
     memory.check_fits(on_disk, dtype.itemsize)
     sees = files.modality == "image"
     with private_copy(files, settings, own=own) as checked:
@@ -119,7 +120,7 @@ def _load(
     on_stage("checking")
     device = pick_device()
     (base if whole is None else whole.network).to(device)  # type: ignore[arg-type]
-    samples = _pictures(base, whole, files) if tokenizer is None else _texts(base, tokenizer)
+    samples = _pictures(base, files) if tokenizer is None else _texts(base, tokenizer)
     return replace(_prove(name, samples, whole, device), notes=files.notes)
 
 
@@ -129,12 +130,6 @@ def import_libraries() -> None:
     from transformers import AutoModel, AutoTokenizer
 
     del torch, AutoModel, AutoTokenizer
-
-
-def _dtype(name: NumberType) -> torch.dtype:
-    import torch
-
-    return getattr(torch, name)  # type: ignore[no-any-return]
 
 
 def _locate(name: str, download: bool, folders: bool, token: bool | None) -> Path:
@@ -197,12 +192,11 @@ def _texts(base: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> ProofTe
     return texts_for(base, tokenizer, max_tokens)
 
 
-def _pictures(base: PreTrainedModel, whole: ModelWithHead | None, files: ModelFiles) -> Pictures:
+def _pictures(base: PreTrainedModel, files: ModelFiles) -> Pictures:
     """The pictures that a network is checked on."""
     _, size = image_geometry(base.config)
     processing = read_processing(files.processor, base.config.model_type, size)
-    labels = () if whole is None else class_labels(whole.network.config)
-    return pictures_for(base, usual_size(base, describe_vision(base, processing, labels)))
+    return pictures_for(base, usual_size(base, describe_vision(base, processing)))
 
 
 def _prove(
@@ -216,6 +210,7 @@ def _prove(
     attention = {kind: _heads(base, load_check, kind) for kind in load_check.traces}
     described = partial(
         LoadedModel,
+        **vars(next(iter(attention.values()))),
         name=name,
         network=base,
         device=device,
@@ -236,8 +231,7 @@ def _prove(
             vision=vision,
             classifier=None if whole is None else entire,
         )
-    causal = next(iter(attention.values())).causal
-    task = None if whole is None else whole.task
+    task, causal = None if whole is None else whole.task, described.keywords["causal"]
     speaks = task is not None and fits_task(task, samples.tokenizer, causal=causal)
     return described(
         max_tokens=samples.max_tokens,

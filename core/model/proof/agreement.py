@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.model.capture import Call, reader_of
+from core.model.capture.calls import Call
+from core.model.capture.reading import reader_of
 from core.model.errors import UnsupportedModelError
 from core.model.trace import Array, Layer, Trace
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from core.model.capture import IMPLEMENTATION, Call, Check, Recorder
+from core.model.capture.calls import Call, Check, Recorder
 from core.model.capture.forward import AttentionMode, hidden_states
+from core.model.capture.interface import IMPLEMENTATION
 from core.model.encoder_decoder import Lengths, of_type
 from core.model.errors import ModelError, UnsupportedModelError, first_line
 from core.model.left_alone import ModuleStates
@@ -204,10 +205,6 @@ class Runs(Generic[Item]):
         from core.model.capture.outputs import output_modules
 
         return output_modules(self.network, lambda check: self._run([item], self.way, check))
-
-    def one_by_one(self, items: Sequence[Item]) -> list[Trace]:
-        """The traces of items, run one at a time."""
-        return [trace for item in items for trace in self.traces([item])]
 
     def batch(self, items: Sequence[Item], alone: Sequence[Trace]) -> list[Trace]:
         """The traces of a padded batch; none if one differs from its trace `alone`."""

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.model.capture import IMPLEMENTATION, Check, Recorder
+from core.model.capture.calls import Check, Recorder
 from core.model.capture.forward import AttentionMode, run_batch
+from core.model.capture.interface import IMPLEMENTATION
 from core.model.encoder_decoder import Lengths, start_id
 from core.model.errors import PICK_ANOTHER, PICK_VISION, ModelError, UnsupportedModelError
 from core.model.image.facts import MAX_PATCHES, Size, Vision
@@ -97,7 +98,9 @@ def texts_for(
     """
 
     def encode(tokens: int, *texts: str) -> Text:
-        text = _encode(tokenizer, tokens, *texts)
+        encoded = tokenizer(*texts, verbose=False, truncation=True, max_length=tokens)
+        ids: list[int] = encoded["input_ids"]
+        text = Text(ids, encoded.get("token_type_ids", [0] * len(ids)))
         return _with_target(text, network.config) if network.config.is_encoder_decoder else text
 
     short = encode(max_tokens // 2, PROBE_TEXT)
@@ -115,15 +118,6 @@ def texts_for(
 def chooses_keys(config: PreTrainedConfig) -> bool:
     """Whether queries choose their keys, by a setting that the check texts may be too short for."""
     return bool(_sizes(config.to_dict(), _CHOSEN))
-
-
-def _encode(
-    tokenizer: PreTrainedTokenizerFast, tokens: int, text: str, pair: str | None = None
-) -> Text:
-    """A text or a pair, cut at this many tokens."""
-    encoded = tokenizer(text, pair, verbose=False, truncation=True, max_length=tokens)
-    ids: list[int] = encoded["input_ids"]
-    return Text(ids, encoded.get("token_type_ids", [0] * len(ids)))
 
 
 def _with_target(text: Text, config: PreTrainedConfig) -> Text:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from core.model.running.loaded import LoadedModel
-from core.model.text.inputs import CHARACTERS_PER_TOKEN, token_lengths, usable_tokens
+from core.model.text.inputs import token_lengths, usable_tokens
 
 _SEED = 0
-# Texts and characters tokenized between two checks of the budget: about 0.03 s.
-_PORTION_TEXTS, _PORTION_CHARACTERS = 256, 2**16
 _BYTES_PER_TOKEN = 4.5  # of UTF-8: 4 to 5 in English, fewer in other languages (Chinese 3)
 
 
@@ -82,41 +80,20 @@ def choose_texts(
     ----------
     budget : total tokens; a text without tokens counts as one, which bounds the number of texts.
     max_tokens : cut each text at this length, if the model would take more.
-    report : called every few hundredths of a second with the numbers of texts and tokens chosen so
-        far. It may raise an exception to stop.
+    report : called after each text with the numbers of texts and tokens chosen so far. It may raise
+        an exception to stop.
     """
-    max_characters = usable_tokens(model, max_tokens) * CHARACTERS_PER_TOKEN
     order = np.random.default_rng(_SEED).permutation(len(texts)).tolist()
     lengths: dict[int, int] = {}
     spent = 0
-    for portion in _portions(order, [min(max_characters, len(text)) for text in texts]):
-        portion_lengths = token_lengths(model, [texts[place] for place in portion], max_tokens)
-        for place, length in zip(portion, portion_lengths, strict=True):
-            cost = max(1, length)
-            if lengths and spent + cost > budget:
-                return _chosen(lengths, len(texts))
-            lengths[place] = length
-            spent += cost
+    for place in order:
+        (length,) = token_lengths(model, [texts[place]], max_tokens)
+        cost = max(1, length)
+        if lengths and spent + cost > budget:
+            break
+        lengths[place] = length
+        spent += cost
         if report is not None:
             report(len(lengths), spent)
-    return _chosen(lengths, len(texts))
-
-
-def _portions(order: list[int], characters: list[int]) -> Iterator[list[int]]:
-    """Split `order` into portions of bounded text count and character count."""
-    portion: list[int] = []
-    size = 0
-    for place in order:
-        full = len(portion) == _PORTION_TEXTS or size + characters[place] > _PORTION_CHARACTERS
-        if portion and full:
-            yield portion
-            portion, size = [], 0
-        portion.append(place)
-        size += characters[place]
-    if portion:
-        yield portion
-
-
-def _chosen(lengths: dict[int, int], corpus_size: int) -> Chosen:
     places = tuple(sorted(lengths))
-    return Chosen(places, tuple(lengths[place] for place in places), corpus_size)
+    return Chosen(places, tuple(lengths[place] for place in places), len(texts))

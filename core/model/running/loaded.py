@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HeadInfo:
     """The heads of one kind of attention, as recorded.
 
@@ -47,12 +47,12 @@ _MAX_LABEL = 100  # characters of a class's name
 Task = Literal["next", "masked", "answer"]
 
 
-@dataclass(frozen=True, eq=False)
-class LoadedModel:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LoadedModel(HeadInfo):
     """A network and what it reads; what is recorded is proven to be the model's own attention.
 
-    `layers`, `heads`, `kv_heads`, `dim`, `causal`, `depth`, `layer_labels` and `outputs` are those
-    of :class:`HeadInfo`; of an encoder-decoder, its encoder's.
+    What it has of :class:`HeadInfo` is that of its first kind of attention: of an encoder-decoder,
+    its encoder's.
 
     Attributes
     ----------
@@ -128,59 +128,14 @@ class LoadedModel:
             )
         return self.text_tokenizer
 
-    @property
-    def attention_types(self) -> tuple[AttentionType, ...]:
-        """The kinds of attention that the model has."""
-        return tuple(self.attention)
+    def heads_of(self, attention_type: AttentionType | None) -> HeadInfo:
+        """The heads of one kind of attention, by default of the first."""
+        return self if attention_type is None else self.attention[attention_type]
 
     @property
     def is_encoder_decoder(self) -> bool:
         """Whether one part reads a text and another writes one, attending to the first."""
         return "cross" in self.attention
-
-    @property
-    def _main(self) -> HeadInfo:
-        return next(iter(self.attention.values()))
-
-    @property
-    def layers(self) -> int:
-        """Layers that attend."""
-        return self._main.layers
-
-    @property
-    def heads(self) -> int:
-        """Query heads of a layer."""
-        return self._main.heads
-
-    @property
-    def kv_heads(self) -> int:
-        """Key heads of a layer, which query heads may share."""
-        return self._main.kv_heads
-
-    @property
-    def dim(self) -> int:
-        """The length of a query."""
-        return self._main.dim
-
-    @property
-    def causal(self) -> bool:
-        """Whether no token attends to a later one."""
-        return self._main.causal
-
-    @property
-    def depth(self) -> int | None:
-        """Layers of the network; None if it does not say."""
-        return self._main.depth
-
-    @property
-    def layer_labels(self) -> tuple[int, ...]:
-        """The numbers of the layers that attend, from 1."""
-        return self._main.layer_labels
-
-    @property
-    def outputs(self) -> tuple[str, ...] | None:
-        """Names of the W_O modules, one per layer; None if unknown."""
-        return self._main.outputs
 
 
 def class_labels(config: PreTrainedConfig) -> tuple[str, ...]:

@@ -76,11 +76,11 @@ def build_empty(config: PreTrainedConfig) -> PreTrainedModel:
     UnsupportedModelError
         When transformers has no such network.
     """
-    from core.model import capture
+    from core.model.capture.interface import IMPLEMENTATION, register_attention
 
-    capture.register_attention()
+    register_attention()
     try:
-        return _build(config, capture.IMPLEMENTATION)
+        return _build(config, IMPLEMENTATION)
     except (ValueError, KeyError, AttributeError):
         pass  # it does not know the name: it never asks for a function, or cannot be built at all
     except ImportError as error:

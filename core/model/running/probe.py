@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.model.capture import IMPLEMENTATION
 from core.model.capture.forward import AttentionMode
+from core.model.capture.interface import IMPLEMENTATION
 from core.model.errors import UnsupportedModelError
 from core.model.proof.agreement import DiffersError
 from core.model.proof.runs import Item, Passes, Runs, Samples
@@ -66,7 +66,7 @@ def probe(samples: Samples[Item]) -> LoadCheck:
         ):
             run.watch()
             alone = run.traces([first])
-        alone += run.one_by_one(others)
+        alone += [trace for item in others for trace in run.traces([item])]
         together = run.batch(samples.all, alone)
     except DiffersError as error:
         raise UnsupportedModelError(

@@ -9,8 +9,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from core.model import memory
-from core.model.capture import Call, Change, reader_of
+from core.model.capture.calls import Call, Change
 from core.model.capture.forward import hidden_states, run_batch
+from core.model.capture.reading import reader_of
 from core.model.encoder_decoder import (
     MAX_ANSWER,
     DecoderInput,

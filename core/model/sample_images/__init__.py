@@ -45,13 +45,10 @@ class SampleImage:
     of_scikit_learn: bool = False
 
 
-def _read_box() -> dict[str, SampleImage]:
-    """The records of ``images.toml``, in its order."""
-    records = tomllib.loads((_FOLDER / "images.toml").read_text("utf-8"))["images"]
-    return {record["name"]: SampleImage(**record) for record in records}
-
-
-SAMPLE_IMAGES: Mapping[str, SampleImage] = MappingProxyType(_read_box())
+_RECORDS = tomllib.loads((_FOLDER / "images.toml").read_text("utf-8"))["images"]
+SAMPLE_IMAGES: Mapping[str, SampleImage] = MappingProxyType(
+    {record["name"]: SampleImage(**record) for record in _RECORDS}
+)
 
 
 def open_sample_image(name: str) -> Image.Image:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -26,6 +25,7 @@ UNUSED_ROW = "(no token)"  # for a row of the embedding table that the tokenizer
 BEGINS = ("Ġ", "▁")  # how byte-level and SentencePiece vocabularies mark the start of a word
 CONTINUES = "##"  # how WordPiece marks a piece that continues a word
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+_STRAY = re.compile("[\udc80-\udcff]")
 _BLANKS = {" ": "␣", "\n": "↵", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
 
 
@@ -143,12 +143,11 @@ def _with_parts(tokens: list[Token], spelling: Spelling) -> tuple[Token, ...]:
         own = list(dict.fromkeys(owners[start : start + length]))
         start += length
         for part, place in enumerate(own, start=1):
-            byte = f"<0x{ord(char) - 0xDC00:02X}>" if 0xDC80 <= ord(char) <= 0xDCFF else ""
             if len(own) > 1:
                 written[place] += numbered(visible(char), f"{PART}{part}/{len(own)}")
                 in_parts.add(place)
             else:
-                written[place] += byte or visible(char)
+                written[place] += visible(_with_byte_marks(char))
     return tuple(
         replace(token, display=written[place].removeprefix("␣")) if place in in_parts else token
         for place, token in enumerate(tokens)
@@ -236,7 +235,9 @@ def _decode_bytes(name: str) -> str:
     table = _byte_of_char()
     if any(char not in table for char in name):
         return name  # an added token such as <|endoftext|>, stored as plain text
-    return bytes(table[char] for char in name).decode("utf-8", errors="byte_marks")
+    return _with_byte_marks(
+        bytes(table[char] for char in name).decode("utf-8", errors="surrogateescape")
+    )
 
 
 @cache
@@ -248,12 +249,6 @@ def _byte_of_char() -> dict[str, int]:
     return stand_ins | {chr(0x100 + index): byte for index, byte in enumerate(others)}
 
 
-def _mark_bytes(error: UnicodeError) -> tuple[str, int]:
-    """Codec error handler: write each byte that does not decode as ``<0xF0>``."""
-    if not isinstance(error, UnicodeDecodeError):
-        raise error
-    bad = error.object[error.start : error.end]
-    return "".join(f"<0x{byte:02X}>" for byte in bad), error.end
-
-
-codecs.register_error("byte_marks", _mark_bytes)
+def _with_byte_marks(text: str) -> str:
+    """The text with ``<0xF0>`` for each byte that "surrogateescape" could not decode."""
+    return _STRAY.sub(lambda byte: f"<0x{ord(byte[0]) - 0xDC00:02X}>", text)

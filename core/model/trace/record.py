@@ -83,11 +83,6 @@ class Trace:
         """The input of the pass: what its tokens are called, and which of them are neighbours."""
         return input_of(self.tokens, self.source, self.attention_type, self.patches)
 
-    @property
-    def attention_types(self) -> tuple[AttentionType, ...]:
-        """The kinds of attention that this trace holds."""
-        return (self.attention_type, *(each.attention_type for each in self.others))
-
     def of_type(self, attention_type: AttentionType) -> Trace:
         """The trace of another kind of attention in the same pass.
 

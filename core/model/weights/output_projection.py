@@ -34,7 +34,7 @@ def output_projections(
     between heads and W_O.
     """
     weights = layer_weights(model, "o", attention_type)
-    heads = model.heads if attention_type is None else model.attention[attention_type].heads
+    heads = model.heads_of(attention_type).heads
     if weights is None or any(weight.shape[1] % heads for weight in weights):
         return None
     return tuple(weight.T.unflatten(0, (heads, -1)) for weight in weights)  # type: ignore[no-untyped-call]

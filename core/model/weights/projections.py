@@ -46,9 +46,8 @@ def named_weights(
     """
     network = model.network
     if role == "o":
-        return [
-            (name, _weight(network.get_submodule(name))) for name in _outputs(model, attention_type)
-        ]
+        names = model.heads_of(attention_type).outputs or ()
+        return [(name, _weight(network.get_submodule(name))) for name in names]
     endings = _ENDINGS.get(network.config.model_type)
     if endings is None:
         return []
@@ -65,19 +64,13 @@ def weights_beside_output(
     Most families use the same names; empty where W_O or the module is not known.
     """
     network, named = model.network, []
-    for output in _outputs(model, attention_type):
+    for output in model.heads_of(attention_type).outputs or ():
         parent = output.rpartition(".")[0]
         module = network.get_submodule(parent)
         name = next((each for each in (f"{role}_proj", role) if hasattr(module, each)), None)
         if name is not None:
             named.append((f"{parent}.{name}", _weight(getattr(module, name))))
     return named
-
-
-def _outputs(model: LoadedModel, attention_type: AttentionType | None) -> tuple[str, ...]:
-    return (
-        model.outputs if attention_type is None else model.attention[attention_type].outputs
-    ) or ()
 
 
 def _weight(module: Any) -> torch.Tensor:  # noqa: ANN401 - a linear map of one kind or another
@@ -94,8 +87,7 @@ def layer_weights(
     weights = [weight for _, weight in named_weights(model, role, attention_type)]
     if role != "o" and weights and model.network.config.model_type == "albert":
         weights = _repeat_groups(weights, model.network.config)
-    layers = model.layers if attention_type is None else model.attention[attention_type].layers
-    return weights if len(weights) == layers else None
+    return weights if len(weights) == model.heads_of(attention_type).layers else None
 
 
 def is_fused(model: LoadedModel) -> bool:

@@ -82,7 +82,7 @@ class Structure:
 
     Attributes
     ----------
-    name, model_class : the name it was loaded by, and transformers' class.
+    model_class : transformers' class.
     stacks : one, or an encoder and a decoder.
     width : numbers per token between layers (the residual stream).
     vocabulary : tokens that have an embedding.
@@ -91,7 +91,6 @@ class Structure:
     text : the modules as PyTorch prints them.
     """
 
-    name: str
     model_class: str
     stacks: tuple[Stack, ...]
     width: int
@@ -111,9 +110,8 @@ def structure_of(model: LoadedModel) -> Structure:
             _stack(model, network.get_decoder(), "decoder", "decoder", "cross"),
         )
     else:
-        stacks = (_stack(model, network, "", *model.attention_types[:1]),)
+        stacks = (_stack(model, network, "", *list(model.attention)[:1]),)
     return Structure(
-        name=model.name,
         model_class=type(network).__name__,
         stacks=stacks,
         width=int(network.config.hidden_size),

@@ -87,7 +87,7 @@ def _show_card(heads: HeadTable, parts: DirectParts, key: TraceKey) -> None:
     facts = {"head": heads.name, "part": _amount(own[heads.head], parts)}
     st.markdown(_words("writes", facts=facts, others=_amount(median, parts)))
     if (words := followed(key, "words", heads.layer, heads.head, _SHOWN)) is not None:
-        up, down = (_listed(each) for each in (words.likelier, words.less_likely))
+        up, down = (_listed(each) for each in words)
         st.markdown(_words("words_moved", up=up, down=down))
     sums = {
         "heads": np.nansum(parts.heads),

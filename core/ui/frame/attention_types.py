@@ -29,7 +29,7 @@ def choose_attention(model: LoadedModel, *, cross: bool) -> None:
     """Draw the choice of a type, with or without `cross`, and the box for the decoder's text."""
     offered = {
         attention_type: NAMES[attention_type]
-        for attention_type in model.attention_types
+        for attention_type in model.attention
         if cross or attention_type != "cross"
     }
     if st.session_state.get("attention") == "cross" and not cross:  # from another page

@@ -124,9 +124,7 @@ def _next_power(error: float) -> str:
 def _describe_heads(model: LoadedModel) -> str:
     """The numbers of layers, heads and dimensions; for an encoder-decoder, those of both parts."""
     parts = []
-    for attention_type in (
-        ("encoder", "decoder") if model.is_encoder_decoder else model.attention_types
-    ):
+    for attention_type in ("encoder", "decoder") if model.is_encoder_decoder else model.attention:
         own = model.attention[attention_type]
         shared = f" ({own.kv_heads} key heads)" if own.kv_heads != own.heads else ""
         name = "" if attention_type == "self" else f"{attention_type} "

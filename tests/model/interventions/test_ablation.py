@@ -132,7 +132,7 @@ def test_heads_and_edges_of_an_image_change_its_classes() -> None:
     _assert_alike(result.after, trace_image(_cut(vit, (4, 1)), image))
     assert result.unit == "logits"
     assert vit.vision is not None
-    assert {each.name for each in result.expected} <= set(vit.vision.labels)
+    assert {each.name for each in result.expected} <= set(vit.labels)
     assert sum(each.before for each in result.expected) <= 1
     cut = ablate(vit, image, cells=[Cell(0, 5, 5, 1)])
     assert cut.after.attention(5, 1)[0, 5] == 0

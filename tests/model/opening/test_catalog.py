@@ -17,11 +17,12 @@ import transformers
 from safetensors.numpy import load_file
 from transformers import AutoConfig
 
-from core.model import DEFAULT_MODEL, load
+from core.model import load
 from core.model.errors import BundledModelError
 from core.model.opening import catalog
 from core.model.opening.catalog import (
     CATALOG,
+    DEFAULT_MODEL,
     bundled_folder,
     find_entry,
     first_difference,

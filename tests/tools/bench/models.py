@@ -9,8 +9,7 @@ from typing import TypeVar
 import torch
 from transformers import AutoModel
 
-from core.model import DEFAULT_MODEL
-from core.model.opening.catalog import bundled_folder
+from core.model.opening.catalog import DEFAULT_MODEL, bundled_folder
 from core.model.running.tracing import trace_inputs
 from core.model.text.inputs import encode
 from tests.model.bundled import loaded

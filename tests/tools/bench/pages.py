@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import sync_playwright
 
 from core.corpus.sample import sample_sentences
-from core.model import DEFAULT_MODEL
+from core.model.opening.catalog import DEFAULT_MODEL
 from core.ui.words.pages import PAGES
 from tests.server import ARGUMENTS, ROOT, find_chromium, running_process
 from tests.tools.bench.models import few, sentence_of

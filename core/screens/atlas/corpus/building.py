@@ -9,7 +9,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.atlas.engine import Chunk, MemoryStore, Row, atlas_of, chunks_of, walk
+from core.atlas.engine.build import Chunk, MemoryStore, Row, atlas_of, chunks_of, walk
 from core.atlas.source import Source
 from core.model import (
     Chosen,

@@ -17,15 +17,8 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.atlas.saved import FOLDER
 from core.corpus.decoding import MAX_BYTES, CorpusFileError
-from core.corpus.reading import (
-    ENDINGS,
-    CorpusTable,
-    Texts,
-    choose_columns,
-    read_lines,
-    read_table,
-    repeats_note,
-)
+from core.corpus.reading import ENDINGS, Texts, choose_columns, read_lines, read_table, repeats_note
+from core.corpus.rows import CorpusTable
 from core.corpus.sample import sample_corpus
 from core.ui import controls
 from core.ui.cache import remembered
