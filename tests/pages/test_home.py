@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.model import load
 from core.model.language import text_classes
@@ -17,13 +21,6 @@ from tests.model.families import FAMILIES, build
 from tests.model.language.checkpoints import build_with_head
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, said, sent
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import ModuleType
-
-    import pandas as pd
-    from streamlit.testing.v1 import AppTest
 
 
 def test_the_picture_begins_with_the_pair_that_one_head_lifts_over_its_layer() -> None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.ui.address import to_text
 from core.ui.lessons.record import Lesson, lessons, read_lesson
 from tests.opening import open_app
 from tests.pages.conftest import alerts, payload
-
-if TYPE_CHECKING:
-    from streamlit.testing.v1 import AppTest
 
 pytestmark = pytest.mark.slow
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
@@ -11,9 +11,6 @@ from core.screens.lessons.sheet import sheet_of
 from core.ui.lessons.record import lessons
 from tests.opening import open_app
 from tests.pages.conftest import alerts, said
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 NAMES = [lesson.name for lesson in lessons()]
 
