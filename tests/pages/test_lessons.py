@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core.ui.address import to_text
 from core.ui.lessons.record import Lesson, lessons, read_lesson
 from tests.opening import open_app
-from tests.pages.conftest import alerts, payload
+from tests.pages.conftest import alerts, payload, said
 
 pytestmark = pytest.mark.slow
 
@@ -60,9 +60,11 @@ def test_bad_links_are_told_and_the_strip_is_about_the_text_on_screen() -> None:
 
 
 def test_the_menu_goes_on_with_a_lesson_and_the_page_of_lessons_ends_it() -> None:
-    app = open_app("home", lesson="rows", step="1")
+    app = open_app("lessons", lesson="rows", step="2")
+    assert app.query_params["step"] == "2"
     app.switch_page("pages/model_view.py").run()
     assert strip(app)["restart"]
     app.switch_page("pages/lessons.py").run()
     assert app.session_state["lesson"] == ""
     assert "lesson" not in app.query_params
+    assert f"**1 · {lessons()[0].title}**" in said(app)

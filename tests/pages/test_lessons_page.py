@@ -28,14 +28,6 @@ def test_a_card_says_what_a_lesson_is_and_begins_it(files: dict[str, Callable[[]
     assert (app.query_params["lesson"], app.query_params["step"]) == (last.name, "1")
 
 
-def test_the_menu_leads_back_to_all_lessons_and_ends_the_one_that_runs() -> None:
-    app = open_app("lessons", lesson=NAMES[0], step="2")
-    assert app.query_params["step"] == "2"
-    app.switch_page("pages/lessons.py").run()
-    assert "lesson" not in app.query_params
-    assert f"**1 · {lessons()[0].title}**" in said(app)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_sheet_has_an_answer_for_each_question_and_a_code_for_each_step(name: str) -> None:
