@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 from unittest import mock
 
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
@@ -15,15 +15,10 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from core.ui.address import WATCHED
-from core.ui.words.pages import PAGES, Part
+from core.ui.words.pages import PAGES, Page, Part
+from core.vocabulary import Modality
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from core.ui.words.pages import Page
-    from core.vocabulary import Modality
-
-    Place = tuple[str, dict[str, str]]  # a page, and the parameters of a link to it
+Place = tuple[str, dict[str, str]]  # a page, and the parameters of a link to it
 
 ROOT = Path(__file__).parents[1]
 _compile = cache(partial(ScriptCache.get_bytecode, ScriptCache()))  # once, as a server does

@@ -8,21 +8,16 @@ writes the tables of ``README.md``, and ``.github/LINKS.md``; tests say when one
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 from unittest import mock
 
 from core.screens.heads import effect
-from core.ui.controls import SHARED
+from core.ui.controls import SHARED, Control
 from core.ui.serve import visitor
 from core.ui.words.pages import PAGES
 from tests.opening import ROOT, open_app, prepared_site, visits
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from core.ui.controls import Control
-
-    Rows = dict[str, dict[str, str]]  # by page, what each parameter may be
+Rows = dict[str, dict[str, str]]  # by page, what each parameter may be
 
 README, LINKS = ROOT / "README.md", ROOT / ".github" / "LINKS.md"
 _TABLE = re.compile(r"\| page \| question \|\n(?:\|.*\n)+")

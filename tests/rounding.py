@@ -7,12 +7,11 @@ not to a fixed number of decimals.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from core.model import Trace
+from core.model import Trace
 
 EPS = float(np.finfo(np.float32).eps)
 # Of the largest number. A sum of n terms is off by about sqrt(n) roundings, and one layer feeds the

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
 from core import notebook
 from core.analysis.attention_table import attention_table
 from core.notebook import head_view, model_view
 from tests.analysis.traces import random_trace
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 WORDS = ["<script>", "cat", "slept"]
 WEIGHTS = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 4, 3)).astype(np.float32)

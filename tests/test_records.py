@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pytest
@@ -19,13 +19,9 @@ from core.model import Trace, load, trace_image, trace_text
 from core.model.sample_images import open_sample_image
 from core.records import RecordError, Shape, read_field, read_record, write_record
 from tests.atlas.files import assert_same, packed, unpacked
+from tests.conftest import ModelOf
 from tests.model.bundled import loaded
 from tests.server import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.conftest import ModelOf
 
 TEXT, PAIR = "The cat saw the dog.", "It ran away."
 

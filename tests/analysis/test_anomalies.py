@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,8 +14,10 @@ from core.analysis.anomalies import FLAGS, anomaly_table, corpus_table, flagged,
 from core.analysis.anomalies.contribution import contributions, null_attention, without_first
 from core.analysis.anomalies.flags import distances
 from core.analysis.anomalies.massive import hidden_state_sizes
+from core.analysis.anomalies.measures import Measures
 from core.analysis.statistics import OUTLIER, robust_z
 from core.model import load, trace_text
+from core.model.trace import Trace
 from core.model.weights import output_projection, query_key
 from tests.analysis.pictures import picture, with_attention
 from tests.analysis.traces import (
@@ -29,10 +30,6 @@ from tests.analysis.traces import (
     trace_with_attention,
     with_values,
 )
-
-if TYPE_CHECKING:
-    from core.analysis.anomalies.measures import Measures
-    from core.model.trace import Trace
 
 WORDS = spelled("[CLS] so he said it and then she ran on , too . [SEP]")
 QUERIES = tuple(each.text for each in WORDS)

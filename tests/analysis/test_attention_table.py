@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -23,6 +22,7 @@ from core.analysis.model_map import (
     shown_positions,
     strongest_pairs,
 )
+from core.model.trace import Array
 from tests.analysis.traces import (
     causal,
     crossing,
@@ -30,9 +30,6 @@ from tests.analysis.traces import (
     spelled,
     trace_with_attention,
 )
-
-if TYPE_CHECKING:
-    from core.model.trace import Array
 
 CAPYBARA = spelled("[CLS] the cap ##y ##bara the [SEP]")
 NAMES = ["[CLS]", "the", "cap", "##y", "##bara", "the₂", "[SEP]"]

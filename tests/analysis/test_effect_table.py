@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 from unittest import mock
 
 import numpy as np
@@ -14,19 +14,12 @@ from core.analysis.effect import effect_table, leading_table, parts_table
 from core.analysis.effect.corpus import effect_corpus_table
 from core.analysis.effect.table import FALSE_DISCOVERY, discovery_rates, moved_table
 from core.analysis.statistics import interval_of_mean
-from core.model import effects, load, trace_text, untrained_twin
+from core.model import LoadedModel, Trace, effects, load, trace_text, untrained_twin
 from core.model.interventions import heads
 from core.model.interventions.heads import SAMPLE_DRAWS, Effects
 from core.model.interventions.reference import reference_samples, reference_texts
 from tests.analysis.traces import Stack, numbers_of, plain_tokens, trace_with_attention
-from tests.model.planted import PLANTED
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.model import LoadedModel, Trace
-    from tests.model.planted import PlantedModel
-
+from tests.model.planted import PLANTED, PlantedModel
 
 LAYERS = Stack((2, 5), 6)
 

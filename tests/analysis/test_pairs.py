@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -24,10 +23,8 @@ from tests.analysis.traces import (
     random_weights,
     trace_with_attention,
 )
+from tests.conftest import ModelOf, OracleOf
 from tests.model.families import SENTENCES
-
-if TYPE_CHECKING:
-    from tests.conftest import ModelOf, OracleOf
 
 
 def test_scores_are_dot_products_scaled_then_capped_then_masked() -> None:

@@ -11,10 +11,11 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -36,9 +37,6 @@ from core.analysis.projections.umap_process import (
     nearest_rows,
 )
 from tests.analysis.traces import clouds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SEEDS = st.integers(0, 2**32 - 1)
 METRICS: tuple[Metric, ...] = get_args(Metric)

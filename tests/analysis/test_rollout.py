@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -16,10 +15,8 @@ from core.analysis.rollout import (
     uniform_mixing,
     uniform_overall,
 )
+from core.model.trace import Array
 from tests.analysis.traces import causal, random_weights, trace_with_attention
-
-if TYPE_CHECKING:
-    from core.model.trace import Array
 
 LAYERS, TOKENS, TARGET = 3, 4, 2
 

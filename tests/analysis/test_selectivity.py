@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import colorsys
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom, rankdata
 
@@ -19,12 +19,8 @@ from core.analysis.images.selectivity import (
     selectivity,
     selectivity_table,
 )
+from core.model.trace import Patches, Trace
 from tests.analysis.pictures import confetti, image_trace, of_hue, picture, scene, with_scores
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from core.model.trace import Patches, Trace
 
 
 def table_of(trace: Trace, permutations: int = 59) -> pd.DataFrame:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from core.analysis.arrays import Floats
 from core.analysis.statistics import false_discovery, gamma_p, interval_of_mean
 from core.corpus.sample import sample_sentences
 from core.model import effects, load
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.analysis.arrays import Floats
-
-    Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]
+Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]
 
 TEXTS, TRIALS = 48, 2000
 # Like sizes of effects on texts, of which the logarithms are used.

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors.numpy import load, save
 
 from core.atlas import Atlas, build_atlas, open_large
 from core.atlas.data import CorpusTexts, ProjectedPart
-from core.atlas.engine.shard import ShardBuilder
+from core.atlas.engine.shard import Shard, ShardBuilder
 from core.atlas.saved import ATLAS, POINTS, write_atlas
 from core.model.trace import Layer, Token, Trace
 from core.records import write_record
 from core.vocabulary import STAGES
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from core.atlas.engine.shard import Shard
-
-    Files = Mapping[str, bytes]
-    Texts = Sequence[str] | Mapping[int, str]
+Files = Mapping[str, bytes]
+Texts = Sequence[str] | Mapping[int, str]
 
 SCALING = 0.5
 LAYERS, HEADS, DIM = 2, 3, 4

@@ -7,42 +7,36 @@ import os
 import subprocess
 import sys
 from argparse import Namespace
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from core import atlas_build
-from core.atlas import build_atlas, open_large
+from core.atlas import Atlas, build_atlas, open_large
 from core.atlas.command_line.output import locked, replaced
 from core.atlas.command_line.plan import plan_corpus
 from core.atlas.command_line.terminal import BuildError
 from core.atlas.data import ProjectedPart
 from core.atlas.engine.folder import FolderStore, ForeignFileError, open_folder, remove_folder
+from core.atlas.engine.shard import Shard
 from core.atlas.saved import ATLAS
 from core.corpus.decoding import MAX_BYTES
 from core.corpus.files import open_corpus
-from core.model import load, trace_by_length, trace_text
+from core.model import LoadedModel, load, trace_by_length, trace_text
 from core.records import read_record
 from tests.atlas.files import as_stored, assert_same, sample_of, save_atlas
+from tests.conftest import FolderOf, ModelOf
 from tests.model.families import SENTENCES
 from tests.model.sweep.tiny import build
 from tests.model.test_refusal import failing
 from tests.server import ROOT
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from core.atlas import Atlas
-    from core.atlas.engine.shard import Shard
-    from core.model import LoadedModel
-    from tests.conftest import FolderOf, ModelOf
-
-    Refusal = Callable[[list[str]], str]
+Refusal = Callable[[list[str]], str]
 
 # Batches of a sentence or two in parts of a few batches; lengths differ, so the order does too.
 CUT = ["--batch-tokens", "60", "--part-tokens", "90"]

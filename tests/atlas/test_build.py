@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,14 +20,11 @@ from core.atlas import build_atlas
 from core.atlas.blocks import blocks_of
 from core.atlas.points import find_planes, place
 from core.model import trace_by_length, trace_text
-from core.model.trace import Layer
+from core.model.trace import Layer, Trace
 from core.vocabulary import STAGES, Stage
 from tests.atlas.files import SCALING, assert_same, corpus_of, read_words, trace_of, window_mask
+from tests.conftest import ModelOf
 from tests.model.families import SENTENCES
-
-if TYPE_CHECKING:
-    from core.model.trace import Trace
-    from tests.conftest import ModelOf
 
 Floats = NDArray[np.float64]
 LENGTHS = (7, 3, 12, 7, 1, 9)

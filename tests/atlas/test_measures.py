@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import colorsys
+from collections.abc import Sequence
 from dataclasses import replace
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,15 +23,11 @@ from core.atlas.colours import (
 )
 from core.atlas.layouts import lay_out_head
 from core.atlas.source import SearchError, search_patches
+from core.model.trace import Patches, Trace
 from core.records import RecordError
 from core.vocabulary import STAGES, Stage
 from tests.analysis.pictures import confetti, image_trace
 from tests.atlas.files import assert_same, corpus_of, forged, opened, read_words, trace_of, written
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.model.trace import Patches, Trace
 
 LENGTHS = (5, 9, 5, 2, 7)
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")

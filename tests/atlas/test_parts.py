@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import subprocess
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -27,13 +27,9 @@ from core.atlas.engine.sums import (
     sampled_numbers,
 )
 from core.atlas.priority import priorities, take_within_budget
+from core.model.trace import Trace
 from tests.atlas.files import assert_same, corpus_of, trace_part
 from tests.server import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from core.model.trace import Trace
 
 LENGTHS = (7, 3, 12, 7, 1, 9, 4, 4, 30, 2)
 LABELS = tuple("ab"[n % 2] for n in range(len(LENGTHS)))

@@ -8,13 +8,15 @@ import secrets
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import psutil
 import pytest
+from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
 from core import atlas_build
@@ -31,14 +33,7 @@ from core.corpus.sample import sample_sentences
 from core.model import load
 from core.model.errors import UnknownModelError
 from tests.atlas.files import assert_same
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from tests.conftest import FolderOf
-
+from tests.conftest import FolderOf
 
 # Ray makes a token in the home folder where there is none; of two processes that do so at the same
 # time, one would be left with the other's.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,13 +16,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from core.atlas import build_atlas, open_large, tables
+from core.atlas import Atlas, build_atlas, open_large, tables
 from core.atlas.data import ProjectedPart
 from core.atlas.saved import ATLAS, POINTS
 from core.atlas.tables import MAX_TEXT, TOKENS
 from core.atlas.tables import SENTENCES as TEXTS
 from core.records import RecordError, read_record, write_record
 from tests.atlas.files import (
+    Files,
     an_atlas,
     as_stored,
     assert_same,
@@ -35,12 +37,6 @@ from tests.atlas.files import (
     write_folder,
     written,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.atlas import Atlas
-    from tests.atlas.files import Files
 
 SENTENCES = ("then she", "said the cat", "she  said", "the cat she", "said she said", "nothing")
 PARTS = ((0,), (1, 2), (3,), (4, 5))  # sentences of each

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -22,10 +22,7 @@ from core.atlas.tables import as_stored, open_tables, write_tables
 from core.model import load, trace_by_length
 from tests.atlas.files import read_words, trace_of
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    Sentence = tuple[str, list[tuple[int, int]]]  # a text, and the pieces of its tokens
+Sentence = tuple[str, list[tuple[int, int]]]  # a text, and the pieces of its tokens
 
 SENTENCES = (
     "The quick brown capybara jumps.",

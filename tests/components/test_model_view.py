@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 from core.analysis.model_map import model_map
 from core.components.model_view import Appearance, Marks, view_data
+from core.model.trace import Trace
 from tests.analysis.traces import random_weights, token, trace_with_attention
 from tests.components.received import received
-
-if TYPE_CHECKING:
-    from core.model.trace import Trace
 
 
 def sent(

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from core.components.scripts import ROOT, inlined, ordered, read_script
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def write(folder: Path, **scripts: str) -> Path:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 OF_A_MOUSE = re.compile(r"\b(double-|shift-)?(click(s|ed|ing)?|hover(s|ed|ing)?)\b", re.IGNORECASE)

@@ -7,7 +7,7 @@ import gzip
 import json
 import pickle
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -22,9 +22,6 @@ from core.corpus.files import open_corpus
 from core.corpus.reading import Texts, choose_columns, read_lines, read_table
 from core.corpus.rows import MAX_COLUMNS, MAX_ROWS, CorpusTable
 from core.corpus.sample import sample_corpus
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 UMLAUTS = "Die Straße ist für Fußgänger gesperrt.\nÜber München hängt Nebel."
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import resource
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import psutil
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _SECONDS = (
     300  # of own work: no clock on the wall decides, since a busy machine makes anything slow

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from core.atlas import build_atlas, search_tokens
 from core.atlas.source import MAX_QUERY
 from core.corpus.decoding import CorpusFileError
-from core.corpus.reading import choose_columns, read_lines, read_table
+from core.corpus.reading import CorpusTable, Texts, choose_columns, read_lines, read_table
 from core.corpus.sample import sample_sentences
 from core.model import choose_texts, estimate_texts, trace_by_length, trace_text
 from tests.atlas.files import read_words, trace_of
 from tests.hostile import little_memory
 from tests.model.bundled import loaded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from core.corpus.reading import Texts
-    from core.corpus.rows import CorpusTable
 
 MEGABYTE = 2**20
 FILE = 19 * MEGABYTE  # the server takes 20

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,6 +12,7 @@ from core.model import load, trace_text
 from core.model.errors import ModelError
 from core.model.opening.load import _LOAD_LOCK
 from core.model.opening.tokenizer import check_settings
+from tests.conftest import FolderOf, OracleOf
 from tests.hostile import little_memory
 from tests.hostile.broken_folders import (
     ALL,
@@ -26,9 +26,6 @@ from tests.hostile.broken_folders import (
     linked,
 )
 from tests.model.families import SENTENCES, rewrite, without
-
-if TYPE_CHECKING:
-    from tests.conftest import FolderOf, OracleOf
 
 PRIVATE = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nhunter\nsecret\nhunter2"
 

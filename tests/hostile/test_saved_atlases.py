@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import os
 import random
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from numpy.typing import NDArray
 
 from core.analysis.layers import place_layers
 from core.atlas import Atlas, build_atlas, open_large, search_tokens
@@ -27,16 +30,8 @@ from core.screens.atlas.corpus import opening
 from core.screens.atlas.corpus.entry import AtlasEntry
 from core.screens.atlas.layouts import tile_points, tile_tokens
 from core.screens.atlas.screen import Screen, token_data
-from tests.atlas.files import an_atlas, forged, opened, packed, trace, unpacked, written
+from tests.atlas.files import Files, an_atlas, forged, opened, packed, trace, unpacked, written
 from tests.hostile import little_memory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from tests.atlas.files import Files
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::RuntimeWarning")]
 

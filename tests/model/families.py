@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from _pytest.mark import ParameterSet
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import (
     AutoModel,
     BertTokenizer,
     GPT2Tokenizer,
+    PreTrainedConfig,
     PreTrainedModel,
     Qwen2Tokenizer,
     RobertaTokenizer,
     TokenizersBackend,
     XLMRobertaTokenizer,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
-    from pathlib import Path
-
-    from _pytest.mark import ParameterSet
-    from transformers import PreTrainedConfig
 
 SENTENCES = (
     "Oh, this book? I've enjoyed it.",

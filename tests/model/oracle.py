@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import inspect
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
 from tokenizers import Tokenizer
-from transformers import AutoModel, AutoTokenizer
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import numpy as np
-    from transformers import PreTrainedModel
+from transformers import AutoModel, AutoTokenizer, PreTrainedModel
 
 _TEXT_PARTS = ("text_model", "text_encoder", "language_model")  # of networks that also read images
 

@@ -6,8 +6,6 @@ straight from tokenizer.json.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 import torch
@@ -18,12 +16,10 @@ from tokenizers import Tokenizer
 
 from core.model import trace_corpus, trace_text
 from core.model.errors import ModelError
+from core.model.trace import Trace
+from tests.conftest import FolderOf, ModelOf, OracleOf
 from tests.model.families import CAPTURED, FAMILIES, HEADS, LAYERS, PAIR, SENTENCES, WINDOW
 from tests.rounding import assert_same_shares
-
-if TYPE_CHECKING:
-    from core.model.trace import Trace
-    from tests.conftest import FolderOf, ModelOf, OracleOf
 
 TOLERANCE = 1e-4 if torch.cuda.is_available() else 1e-5  # a graphics card sums in another order
 SENTENCE = SENTENCES[1]  # longer than every window

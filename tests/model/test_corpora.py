@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count, pairwise
 from threading import Barrier
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 from unittest import mock
 
 import numpy as np
@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.model import (
+    LoadedModel,
     Trace,
     choose_texts,
     estimate_texts,
@@ -27,19 +28,13 @@ from core.model import (
     trace_repeated,
     trace_text,
 )
+from core.model.capture import Change
 from core.model.errors import TooShortError
 from core.model.running import budget, tracing
-from core.model.text.inputs import CHARACTERS_PER_TOKEN, token_lengths
+from core.model.text.inputs import CHARACTERS_PER_TOKEN, TextInput, token_lengths
+from tests.conftest import FolderOf, ModelOf, OracleOf
 from tests.model.bundled import loaded
 from tests.model.families import HEADS, LAYERS, PAIR, SENTENCES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.model import LoadedModel
-    from core.model.capture.calls import Change
-    from core.model.text.inputs import TextInput
-    from tests.conftest import FolderOf, ModelOf, OracleOf
 
 WORDS = "The cat sat on the mat and it was glad. "
 

@@ -6,7 +6,8 @@ That each kind agrees with transformers' own attention, type by type, is in test
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,14 +19,10 @@ from core.model.encoder_decoder import MAX_ANSWER, greedy_ids
 from core.model.errors import UnsupportedModelError, WrongInputError
 from core.model.text.languages import codes, own_languages
 from core.model.weights.output_projection import output_projections, transformed_norms
+from tests.conftest import FolderOf, ModelOf
 from tests.model.families import SENTENCES
 from tests.model.language.checkpoints import ANSWERING, build_with_head
 from tests.model.translators import TRANSLATORS, build_translator
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import FolderOf, ModelOf
 
 TARGET = "Where is the long walk home?"
 PROJECTIONS = {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,11 +32,7 @@ from tests.model.families import (
 from tests.model.language.checkpoints import build_with_head
 from tests.model.oracle import Oracle
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    Change = Callable[[Call], Call]
+Change = Callable[[Call], Call]
 
 
 def _assert_refused(

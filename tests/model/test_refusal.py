@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import logging
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 from streamlit.runtime.scriptrunner import RerunException, StopException
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 
 from core.model import (
+    LoadedModel,
     ModelError,
     choose_texts,
     load,
@@ -27,12 +28,7 @@ from core.model.errors import OutOfMemoryError
 from core.model.refusal import refusing
 from core.model.weights.output_projection import transformed_norms
 from core.model.weights.query_key import weight_similarity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from core.model import LoadedModel
-    from tests.conftest import FolderOf, ModelOf
+from tests.conftest import FolderOf, ModelOf
 
 TEXTS = ["The cat sat.", "Where is it?"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -13,17 +13,12 @@ from transformers import PreTrainedTokenizerFast
 from core.analysis.attention_table import word_groups
 from core.model import trace_text
 from core.model.text.tokens import Spelling, display_name, read_tokens, visible
-from core.model.trace import Patches, Trace
+from core.model.trace import Patches, Token, Trace
 from core.vocabulary import join_pieces
 from tests.analysis.pictures import image_trace, picture
 from tests.analysis.traces import plain_tokens, random_trace, spelled
 from tests.model.bundled import loaded
 from tests.model.families import byte_level
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.model.trace import Token
 
 
 @pytest.mark.parametrize(

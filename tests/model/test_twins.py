@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import gc
 import weakref
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from core.model import effects, load, trace_image, trace_text, untrained_twin
+from core.model import LoadedModel, effects, load, trace_image, trace_text, untrained_twin
 from core.model.interventions.measures import measures_of
 from core.model.language import next_words
 from tests.model.bundled import loaded
 from tests.model.families import SENTENCES
 from tests.model.image.families import FAMILIES, build, image
 from tests.model.language.checkpoints import WITH_HEAD, build_with_head
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from core.model import LoadedModel
 
 
 def _weights(model: LoadedModel) -> dict[str, torch.Tensor]:

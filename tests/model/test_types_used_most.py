@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,9 +21,6 @@ from tests.model.sweep.sizes import all_kinds
 from tests.model.sweep.tiny import build
 from tests.model.sweep.verdict import judge_all, judge_kind
 from tests.tools.families_table import FAMILIES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ENCODERS = (
     *("bert", "roberta", "distilbert", "albert", "electra", "camembert", "xlm-roberta", "mpnet"),

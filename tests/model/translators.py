@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import torch
 import transformers
+from transformers import PreTrainedModel
 
 from tests.model.families import SEED, Family, stirred
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from transformers import PreTrainedModel
 
 _WORDS = ["▁the", "▁cat", "▁mat", "▁sat"]
 _PIECES = ["<s>", "<pad>", "</s>", "<unk>", "▁", *"thecams", *_WORDS]

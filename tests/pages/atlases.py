@@ -6,15 +6,13 @@ import functools
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from streamlit.testing.v1 import AppTest
 
 from core.atlas import Atlas, build_atlas
 from core.model import load, trace_corpus
 from tests.atlas.files import save_atlas
 from tests.opening import open_app
-
-if TYPE_CHECKING:
-    from streamlit.testing.v1 import AppTest
 
 CAUSAL = "bundled/gpt2-novels"
 LINES = [

@@ -8,16 +8,20 @@ import json
 import os
 import time
 from base64 import b64decode
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
+from core.model import Effects, LoadedModel
 from core.model.interventions import exchange as exchanging
 from core.model.interventions import reference
 from core.model.interventions.heads import effects as effects_of
@@ -25,7 +29,8 @@ from core.model.opening import hub
 from core.model.opening import load as loading
 from core.screens.atlas import matrix
 from core.screens.atlas.corpus import building
-from core.screens.atlas.corpus.entry import keep_atlas
+from core.screens.atlas.corpus.entry import AtlasEntry, keep_atlas
+from core.screens.atlas.corpus.source import Material
 from core.screens.atlas.head import single
 from core.screens.compare import exchange
 from core.screens.compare import measured as compared
@@ -33,17 +38,6 @@ from core.screens.heads import effects, effects_corpus, measured
 from core.ui import cache
 from core.ui.serve import visitor
 from tests.components.received import received
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from streamlit.testing.v1 import AppTest
-
-    from core.model import Effects, LoadedModel
-    from core.screens.atlas.corpus.entry import AtlasEntry
-    from core.screens.atlas.corpus.source import Material
-
 
 # Each AppTest reads the metadata of every installed package, most of the time a page takes.
 manifest_scanner.scan_component_manifests = functools.cache(

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from streamlit.testing.v1 import AppTest
 
 from core.analysis.projections import joint_embedding
 from core.analysis.projections.umap_process import ProjectionError
 from core.atlas.data import Measured, ModelFaithfulness
 from core.atlas.one_head import draw_sentences
+from core.components.contexts import ContextGroup
+from core.components.points import Clouds
 from core.corpus.reading import read_table
 from core.corpus.sample import sample_sentences
 from core.model import load, trace_text
@@ -25,15 +30,6 @@ from core.screens.atlas.head import contexts
 from tests.opening import open_app
 from tests.pages.atlases import CAUSAL, LINES, of_lines, opened, paste, small
 from tests.pages.conftest import alerts, pick, said
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-    from streamlit.testing.v1 import AppTest
-
-    from core.components.contexts import ContextGroup
-    from core.components.points import Clouds
 
 pytestmark = pytest.mark.slow
 

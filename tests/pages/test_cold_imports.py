@@ -40,8 +40,6 @@ for pages in sys.argv[1:]:
 """
 NEVER = {"torch", "transformers", "tokenizers", "huggingface_hub"}
 TABLES = {"pandas", "pyarrow", "sklearn"}
-
-
 _SENTENCE = ("heatmap", "home", "head_view", "model_view", "neuron_view", "vectors", "projection")
 LIGHT = (*_SENTENCE, "query_key", "images")
 TABLES_OF_HEADS = ("atlas", "patterns", "anomalies", "effect")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.model import LoadedModel, Trace, trace_text
 from core.model.errors import OutOfMemoryError
@@ -14,11 +16,6 @@ from core.screens.compare import exchange, measured
 from core.ui import cache
 from tests.opening import open_app
 from tests.pages.conftest import alerts, press_example, said, sent, table_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from streamlit.testing.v1 import AppTest
 
 pytestmark = pytest.mark.slow
 

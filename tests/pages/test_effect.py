@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 import core.analysis.rollout
 from core.analysis.effect import effect_table, leading_table
@@ -29,20 +32,13 @@ from core.screens.heads import effects as measuring
 from core.screens.heads import effects_corpus as corpus
 from core.ui import navigation
 from core.ui.cache import TraceKey
+from tests.conftest import FolderOf
 from tests.model.planted import PLANTED
 from tests.model.sweep.tiny import build
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, charts, numbers, said, sent
 from tests.pages.vision import open_image
 from tests.rounding import assert_same_shares
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from streamlit.testing.v1 import AppTest
-
-    from tests.conftest import FolderOf
 
 MINILM, NOVELS = "bundled/minilm", "bundled/gpt2-novels"
 KING = "the king met a dog , and then the king"

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import pytest
+from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
 from core.ui import presets
 from core.ui.controls import SHARED
 from core.ui.words.glossary import REFERENCES
-from core.ui.words.pages import PAGES, TEXT_PAGES  # of images alone: their own tests
+from core.ui.words.pages import PAGES, TEXT_PAGES, Page  # of images alone: their own tests
 from tests.opening import ROOT, open_app, visits
 from tests.pages.conftest import BOOK, alerts, said
 from tests.pages.test_every_control import another
 from tests.pages.vision import open_image
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from streamlit.testing.v1 import AppTest
-
-    from core.ui.words.pages import Page
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_effects")]
 

@@ -9,7 +9,8 @@ import io
 import json
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 from weakref import ref
 
 import pytest
@@ -24,12 +25,9 @@ from core.ui import cache
 from tests.opening import open_app
 from tests.pages.conftest import ATLASES
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Rows = list[list[str]]
-    Files = dict[str, Callable[[], str]]
-    Offer = tuple[str, dict[str, str], set[str]]
+Rows = list[list[str]]
+Files = dict[str, Callable[[], str]]
+Offer = tuple[str, dict[str, str], set[str]]
 
 TEXT = 'a "b", =c; it said <b>it</b>'
 # Each page's link, and the names of its files.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 from unittest.mock import Mock
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
 import streamlit as st
+from streamlit.testing.v1 import AppTest
 
 from core.model import load
 from core.model.errors import OutOfMemoryError
@@ -20,12 +22,6 @@ from core.ui.serve.long_work import FirstLoad
 from core.ui.words.pages import PAGES
 from tests.opening import open_app
 from tests.pages.conftest import alerts, model_facts, payload, said, sent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from streamlit.testing.v1 import AppTest
-
 
 FROM_A_TRACE = [page.name for page in PAGES if not page.needs_model and page.name != "lessons"]
 SHIPPED, CHECKED = "came with the app", "**Numbers checked**"

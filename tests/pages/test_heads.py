@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import numpy as np
+import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.analysis.anomalies import MEASURES, HeadMeasure
-from core.model import load, trace_text
+from core.model import LoadedModel, Trace, load, trace_text
 from core.screens.heads import measured
 from core.ui import corpus_walk
 from tests.opening import open_app
 from tests.pages.conftest import SENTENCES, alerts, charts, numbers, said, sent, table_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    import pandas as pd
-    from streamlit.testing.v1 import AppTest
-
-    from core.model import LoadedModel, Trace
-
-    Files = dict[str, Callable[[], str]]
+Files = dict[str, Callable[[], str]]
 
 pytestmark = pytest.mark.usefixtures("small_corpora")
 

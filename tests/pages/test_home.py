@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.model import load
 from core.model.language import text_classes
@@ -17,13 +20,6 @@ from tests.model.families import FAMILIES, build
 from tests.model.language.checkpoints import build_with_head
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, said, sent
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import ModuleType
-
-    import pandas as pd
-    from streamlit.testing.v1 import AppTest
 
 
 def test_the_picture_begins_with_the_pair_that_one_head_lifts_over_its_layer() -> None:
@@ -106,10 +102,6 @@ def test_one_word_is_told_what_is_missing_and_has_no_picture_but_doors() -> None
     assert pages[-7:] == doors
 
 
-def _tables(app: AppTest) -> list[pd.DataFrame]:
-    return [each.value for each in app.main.dataframe]
-
-
 def _sections(app: AppTest) -> list[str]:
     return [each.value for each in app.main.header]
 
@@ -133,7 +125,7 @@ def test_a_classifier_names_its_class(labels: dict[int, str], tmp_path: Path) ->
     if len(labels) == 1:
         assert f"`stars`: **{value:.3g}**".replace("-", "−") in said(app)
     else:
-        (table,) = _tables(app)
+        (table,) = (each.value for each in app.main.dataframe)
         assert table["class"][0] == label
         assert table["probability"][0] == pytest.approx(value, abs=1e-5)
     app = open_app("effect", model=str(tmp_path), text="The cat sat.")

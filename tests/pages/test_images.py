@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
 from PIL import Image
+from streamlit.testing.v1 import AppTest
 
 from core.analysis.images.distance import attention_distance
 from core.analysis.images.patch_attention import cls_rollout
@@ -30,11 +32,6 @@ from tests.pages.conftest import (
     table_of,
 )
 from tests.pages.vision import bring, image_trace, model_folder, open_image, png
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from streamlit.testing.v1 import AppTest
 
 KIND = "dinov2_with_registers"  # 3 layers x 4 heads on 8 x 8 patches
 

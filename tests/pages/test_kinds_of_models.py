@@ -7,15 +7,18 @@ import json
 import re
 import shutil
 from base64 import b64decode
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import parse_qsl, quote_plus, urlencode
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from core.model import load, trace_text
+from core.model import Trace, load, trace_text
 from core.model.opening import catalog
-from core.model.opening.catalog import bundled_folder, find_entry
+from core.model.opening.catalog import ModelSpec, bundled_folder, find_entry
 from core.ui import cache
 from core.ui.words.messages import quote
 from core.ui.words.pages import TEXT_PAGES, find_page
@@ -26,16 +29,7 @@ from tests.opening import open_app, parts
 from tests.pages.conftest import alerts, model_facts, said, sent, table_of
 from tests.pages.vision import KINDS, model_folder, open_image
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from streamlit.testing.v1 import AppTest
-
-    from core.model import Trace
-    from core.model.opening.catalog import ModelSpec
-
-    Links = dict[str, dict[str, str]]
+Links = dict[str, dict[str, str]]
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_effects")]
 

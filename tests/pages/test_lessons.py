@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.ui.address import to_text
 from core.ui.cache import TraceKey, trace
 from core.ui.lessons.answers import PLACES
 from core.ui.lessons.record import Lesson, lessons, read_lesson
 from tests.opening import open_app
-from tests.pages.conftest import alerts, payload
-
-if TYPE_CHECKING:
-    from streamlit.testing.v1 import AppTest
+from tests.pages.conftest import alerts, payload, said
 
 pytestmark = pytest.mark.slow
 
@@ -74,9 +72,11 @@ def test_a_step_finds_its_place_on_a_text_of_ones_own() -> None:
 
 
 def test_the_menu_goes_on_with_a_lesson_and_the_page_of_lessons_ends_it() -> None:
-    app = open_app("home", lesson="rows", step="1")
+    app = open_app("lessons", lesson="rows", step="2")
+    assert app.query_params["step"] == "2"
     app.switch_page("pages/model_view.py").run()
     assert strip(app)["restart"]
     app.switch_page("pages/lessons.py").run()
     assert app.session_state["lesson"] == ""
     assert "lesson" not in app.query_params
+    assert f"**1 · {lessons()[0].title}**" in said(app)

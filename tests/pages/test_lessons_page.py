@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
@@ -11,9 +11,6 @@ from core.screens.lessons.sheet import sheet_of
 from core.ui.lessons.record import lessons
 from tests.opening import open_app
 from tests.pages.conftest import alerts, said
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 NAMES = [lesson.name for lesson in lessons()]
 
@@ -29,14 +26,6 @@ def test_a_card_says_what_a_lesson_is_and_begins_it(files: dict[str, Callable[[]
     assert alerts(app) == ""
     assert app.session_state["_opened_page"] == last.steps[0].page
     assert (app.query_params["lesson"], app.query_params["step"]) == (last.name, "1")
-
-
-def test_the_menu_leads_back_to_all_lessons_and_ends_the_one_that_runs() -> None:
-    app = open_app("lessons", lesson=NAMES[0], step="2")
-    assert app.query_params["step"] == "2"
-    app.switch_page("pages/lessons.py").run()
-    assert "lesson" not in app.query_params
-    assert f"**1 · {lessons()[0].title}**" in said(app)
 
 
 @pytest.mark.slow

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
 import streamlit as st
+from streamlit.testing.v1 import AppTest
 
 from core.model import effects
 from core.model.bundled.first import PICTURE
@@ -18,9 +19,6 @@ from core.ui.address import MAX_ADDRESS, pack_texts, share
 from core.ui.words.pages import PAGES
 from tests.opening import open_app
 from tests.pages.conftest import alerts, sent
-
-if TYPE_CHECKING:
-    from streamlit.testing.v1 import AppTest
 
 PROXY_LINE = 8_192  # bytes of "GET <address> HTTP/1.1" that nginx takes by default
 # English text without a repetition that deflate could live on.

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.model import load
 from core.model.language import next_words
 from tests.model.language.checkpoints import build_with_head
 from tests.opening import open_app
 from tests.pages.conftest import said
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from streamlit.testing.v1 import AppTest
 
 NOVELS = "bundled/gpt2-novels"
 STORMY = "It was a dark and stormy"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core.atlas import build_atlas
 from core.atlas.saved import ATLAS
+from core.components.points import Clouds
 from core.model import load, trace_images
 from core.model.sample_images import SAMPLE_IMAGES, open_sample_image
 from core.screens.atlas.corpus.source import prepared_atlases
@@ -20,11 +21,6 @@ from tests.opening import open_app
 from tests.pages.atlases import CAUSAL, LINES, small
 from tests.pages.conftest import alerts, said, sent
 from tests.pages.vision import model_folder, open_image, png
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from core.components.points import Clouds
 
 pytestmark = pytest.mark.slow
 TOKENS = 65  # of an image: CLS and 8 × 8 patches

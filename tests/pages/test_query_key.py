@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.analysis.images.colour import HUES
 from core.analysis.images.points import tints_of
 from core.analysis.normalization import grid_search
 from core.analysis.strongest_link import find_link
+from core.components.points import Clouds
 from core.model import load, trace_text
+from core.model.trace import Trace
 from core.screens.query_key import picture as picture_module
 from core.screens.query_key import search as search_module
 from core.screens.query_key.choice import Choice
@@ -25,15 +28,7 @@ from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, press_example, said, sent, table_of
 from tests.pages.vision import open_image
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from streamlit.testing.v1 import AppTest
-
-    from core.components.points import Clouds
-    from core.model.trace import Trace
-
-    Files = dict[str, Callable[[], str]]
+Files = dict[str, Callable[[], str]]
 
 CAPYBARA = "The brown capybara is sleeping now."
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 import core.model
 from core.analysis.strongest_link import find_link
@@ -13,11 +15,6 @@ from tests.opening import open_app
 from tests.pages import conftest
 from tests.pages.conftest import BOOK, PAIR, alerts, pick, press_example, said
 from tests.tools.bench.models import sentence_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from streamlit.testing.v1 import AppTest
 
 
 def sent(app: AppTest) -> dict[str, Any]:

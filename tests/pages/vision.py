@@ -6,20 +6,15 @@ import io
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
+from streamlit.testing.v1 import AppTest
 
-from core.model import load, trace_image
+from core.model import Trace, load, trace_image
 from core.model.sample_images import open_sample_image
 from tests.model.image.families import FAMILIES, build, write_processor
 from tests.opening import open_app
-
-if TYPE_CHECKING:
-    from streamlit.testing.v1 import AppTest
-
-    from core.model import Trace
 
 KINDS = ("vit", "dinov2_with_registers", "siglip")  # with CLS, with registers too, with neither
 _SIDE, _PATCH = 32, 4  # pixels: 8 x 8 patches

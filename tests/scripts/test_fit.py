@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.scripts.conftest import Run
+from tests.scripts.conftest import Run
 
 SCRIPTS = "present/fit"
 # The zoom at rest, and how many were tried, after each of some times in which a picture ends at

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 from core.analysis.layer_payload import LayerPayload, Weighting
 from core.components.packing import pack_layers, sides_of
+from core.model.trace import Trace
 from tests.analysis.traces import causal_mask, crossing, numbered, random_trace
 from tests.scripts.conftest import Run
-
-if TYPE_CHECKING:
-    from core.model.trace import Trace
 
 SCRIPTS = "shared/layer"
 EVERY_WEIGHT = """

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from core.analysis.layer_payload import LayerPayload
 from core.components.patches import PatchesView, pack_patches
-from core.model.trace import Layer
+from core.model.trace import Layer, Trace
 from tests.analysis.pictures import image_trace, picture
 from tests.scripts.conftest import Run, RunWith
-
-if TYPE_CHECKING:
-    from core.model.trace import Trace
 
 TOKENS, FIRST = 14, 2
 

@@ -14,10 +14,11 @@ import base64
 import hashlib
 import json
 import sys
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df as read_frame
@@ -27,9 +28,6 @@ from tests.components.received import received
 from tests.model.language.checkpoints import build_with_head
 from tests.model.sweep.tiny import build
 from tests.opening import open_app, prepared_site, visits
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
 
 TEXTS = (
     {"text": "Oh, this book? I've enjoyed it."},

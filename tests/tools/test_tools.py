@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from core.model import load
 from tests.server import ROOT
 from tests.tools.making import novels, scenes
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_network_of_novels_is_trained_and_opens(tmp_path: Path) -> None:

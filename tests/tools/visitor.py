@@ -17,28 +17,24 @@ import asyncio
 import json
 import time
 import urllib.request
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http.cookies import SimpleCookie
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ClientState_pb2 import ContextInfo
+from streamlit.proto.ClientState_pb2 import ClientState, ContextInfo
+from streamlit.proto.Delta_pb2 import Delta
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator, Mapping
-
-    from streamlit.proto.ClientState_pb2 import ClientState
-    from streamlit.proto.Delta_pb2 import Delta
-
-    Place = tuple[int, ...]  # the root (main, sidebar, ...), then the index in each container
+Place = tuple[int, ...]  # the root (main, sidebar, ...), then the index in each container
 
 _PATIENCE_S = 300.0  # for an answer
 _OPENING_S = 60.0  # a server that loads its first model answers no handshake for seconds

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import streamlit as st
 
 from core.model.bundled.first import TEXT
+from core.model.opening.load import Phase
 from core.screens.atlas.corpus import entry
 from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entries, find_atlas, keep_atlas
 from core.ui import cache
 from core.ui.cache import remembered
 from core.ui.serve.long_work import FirstLoad
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.model.opening.load import Phase
 
 PATIENCE = 60.0  # seconds, on a busy machine
 

@@ -12,8 +12,6 @@ from core.ui.serve import access, deployment
 from core.ui.serve.access import read_offer
 
 CATALOGUE = tuple(spec.name for spec in catalog.reading("text"))
-
-
 OFFERS: dict[str, tuple[tuple[str, ...], bool]] = {  # names, and whether any id of the hub
     "": ((), False),
     " gpt2, bundled/minilm ,gpt2": (("gpt2", "bundled/minilm"), False),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import streamlit as st
@@ -14,9 +14,6 @@ from core.ui.lessons import record, running, saying
 from core.ui.lessons.answers import MEASURES, MISTAKES, PLACES, PREDICATES, NotInTextError, Place
 from core.ui.words.glossary import REFERENCES
 from core.ui.words.prose import environment
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NOWHERE = Place(None, None)
 OTHER = "The brown capybara is sleeping now."

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
-from typing import TYPE_CHECKING
 
 import pytest
 
 from core.ui.serve import long_work
 from core.ui.serve.long_work import MAX_INSIDE, Shared
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LONG = 20.0  # seconds after which a test has failed
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from jinja2 import UndefinedError, meta, nodes
@@ -14,9 +14,6 @@ from jinja2 import UndefinedError, meta, nodes
 from core.ui.words.messages import escape, quote
 from core.ui.words.prose import Prose, environment
 from tests.import_graph import SOURCES, tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CORE = Path(__file__).parents[2] / "core"
 FILES = sorted(CORE.glob("[su]*/**/words*.md"))

@@ -10,8 +10,6 @@ from streamlit import config
 from core.ui.serve.visitor import address_for_others, is_local_visitor
 
 LOCAL = {"Host": "localhost:8501", "Origin": "http://localhost:8501"}
-
-
 HERE = (
     ("127.0.0.1", LOCAL),
     ("127.0.0.1", {"Host": "LocalHost", "Origin": "http://LOCALHOST"}),

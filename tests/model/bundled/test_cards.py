@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,13 +14,10 @@ from core.analysis.images.selectivity import selectivity
 from core.model import classify, trace_image, trace_text, untrained_twin
 from core.model.opening.catalog import bundled_folder, find_entry
 from core.model.sample_images import SAMPLE_IMAGES
+from core.model.trace import Trace
 from tests.model.bundled import loaded
-from tests.tools.making.drawing import draw_mosaic, random_scene
+from tests.tools.making.drawing import Scene, draw_mosaic, random_scene
 from tests.tools.making.scenes import HELD_BACK
-
-if TYPE_CHECKING:
-    from core.model.trace import Trace
-    from tests.tools.making.drawing import Scene
 
 NOVELS, SCENES = "bundled/gpt2-novels", "bundled/vit-scenes"
 FEW = 8  # scenes; the card has more

@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 import transformers
+from numpy.typing import NDArray
+from transformers import PreTrainedModel
 
 from tests.model.families import stirred
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-    from transformers import PreTrainedModel
 
 SIDE, PATCH = 24, 4  # pixels: a grid of 6 x 6
 SEED = 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from PIL import Image, ImageDraw
 
 from core.model import ModelError, classify, load, trace_image, trace_patches, trace_text
 from core.model.errors import ImageError, UnsupportedModelError, WrongInputError
+from tests.conftest import ModelOf
 from tests.model.image.families import (
     FAMILIES,
     SIDE,
@@ -25,11 +27,6 @@ from tests.model.image.families import (
     write_processor,
 )
 from tests.rounding import assert_same_shares
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import ModelOf
 
 LABELS = {0: "circle", 1: "square", 2: "star", 3: "ring", 4: "cross", 5: "bar", 6: "moon"}
 

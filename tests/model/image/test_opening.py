@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Callable
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +15,6 @@ from PIL import Image, ImageCms
 from core.model import open_image
 from core.model.errors import ImageError
 from core.model.image import opening
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 RED, GREEN, WHITE = (255, 0, 0), (0, 255, 0), (255, 255, 255)
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import transformers
+from numpy.typing import NDArray
 from PIL import Image
 
 from core.model.errors import ImageError, UnsupportedModelError
 from core.model.image.pixels import as_rgb, normalise, process
 from core.model.image.settings import read_processing
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
 
 OWN = (224, 224)
 PROCESSORS = {

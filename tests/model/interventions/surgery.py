@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-if TYPE_CHECKING:
-    from core.model import LoadedModel
+from core.model import LoadedModel
 
 Place = tuple[int | str, int]  # layer, or its output projection by name; head
 

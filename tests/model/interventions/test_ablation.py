@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 import torch
 
-from core.model import trace_image, trace_text
+from core.model import LoadedModel, Trace, trace_image, trace_text
 from core.model.capture.forward import recorded
 from core.model.errors import UnsupportedModelError
 from core.model.interventions.ablation import Cell, ablate
@@ -19,14 +18,11 @@ from core.model.interventions.probe import as_input, probe_of, run
 from core.model.interventions.reference import outputs_of
 from core.model.language import next_words
 from core.model.sample_images import open_sample_image
+from tests.conftest import ModelOf
 from tests.model.bundled import loaded
 from tests.model.families import CAPTURED, SENTENCES
 from tests.model.interventions.surgery import before_and_after, without_heads
 from tests.rounding import assert_same_pass, assert_same_shares
-
-if TYPE_CHECKING:
-    from core.model import LoadedModel, Trace
-    from tests.conftest import ModelOf
 
 SENTENCE = SENTENCES[1]
 ONE_OF_EACH = [each.name for each in CAPTURED if " " not in each.name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +15,6 @@ from tests.model.bundled import loaded
 from tests.model.families import nightly
 from tests.model.sweep.tiny import build
 from tests.rounding import assert_same_pass
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TEXT = "the cat sat on the mat and the dog ran"
 REFERENCE = ["the dog sat on the cat", "a mat and a dog and a cat ran on"]

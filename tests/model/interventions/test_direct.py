@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from scipy.stats import entropy
 
-from core.model import effects, load
+from core.model import LoadedModel, effects, load
 from core.model.errors import UnsupportedModelError
 from core.model.interventions import direct
-from core.model.interventions.direct import direct_effects, direct_parts, written_words
+from core.model.interventions.direct import DirectParts, direct_effects, direct_parts, written_words
 from core.model.interventions.lens import logit_lens
 from core.model.interventions.probe import as_input, probe_of, whole_probe
 from core.model.interventions.reference import outputs_of
 from core.model.sample_images import open_sample_image
 from core.model.weights.output_projection import output_projections
+from tests.conftest import ModelOf
 from tests.model.bundled import loaded
 from tests.model.families import CAPTURED, SENTENCES, nightly
 from tests.model.language.checkpoints import WITH_HEAD, build_with_head
 from tests.model.planted import PLANTED
 from tests.model.sweep.tiny import build, build_causal
 from tests.rounding import assert_same_pass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from core.model import LoadedModel
-    from core.model.interventions.direct import DirectParts
-    from tests.conftest import ModelOf
 
 TEXT = SENTENCES[1]
 FOLLOWED = [each.name for each in CAPTURED if " " not in each.name]

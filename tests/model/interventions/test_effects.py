@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,9 +31,6 @@ from tests.model.interventions.surgery import before_and_after, without_heads
 from tests.model.language.checkpoints import build_with_head
 from tests.pages.vision import model_folder
 from tests.rounding import assert_same_pass, rounding_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TEXT = "The young lady was very happy to see her"
 BOOK = "Oh, this book? I've enjoyed it."

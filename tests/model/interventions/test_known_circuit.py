@@ -7,21 +7,17 @@ published weights: the methods are proved on random networks and on planted head
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from core.model import LoadedModel
 from core.model.interventions.direct import parts_of
 from core.model.interventions.heads import head_table, replacement_rows, replacements
-from core.model.interventions.probe import probe_of
+from core.model.interventions.probe import Probe, probe_of
 from tests.model.test_bundled_model import published
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from core.model import LoadedModel
-    from core.model.interventions.probe import Probe
 
 NAME_MOVERS = ((9, 9), (10, 0), (9, 6))
 NEGATIVE = ((10, 7), (11, 10))

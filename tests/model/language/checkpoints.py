@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import torch
 import transformers
+from transformers import PreTrainedModel
 
 from tests.model.families import FAMILIES, SEED, stirred
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from transformers import PreTrainedModel
-
 
 DECODERS = {
     "gpt2": "GPT2LMHeadModel",

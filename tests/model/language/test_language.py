@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from tokenizers import processors
 
-from core.model import effects, load, trace_text
+from core.model import LoadedModel, effects, load, trace_text
 from core.model.errors import EmptyTextError, UnsupportedModelError
 from core.model.interventions.measures import measures_of
 from core.model.language import Guess, Masked, masked_words, next_words, text_classes
 from core.model.running import network as network_module
-from tests.model.families import FAMILIES, PAIR, SENTENCES, rewrite, without
+from tests.model.families import FAMILIES, PAIR, SENTENCES, Weights, rewrite, without
 from tests.model.interventions.surgery import without_heads
 from tests.model.language.checkpoints import DECODERS, MASKED, build_with_head
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from core.model import LoadedModel
-    from tests.model.families import Weights
-
 
 TEXT = "The cat sat on the mat because it was tired."
 LABELS = {0: "negative", 1: "neutral", 2: "positive"}

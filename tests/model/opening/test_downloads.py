@@ -7,9 +7,9 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -28,9 +28,6 @@ from core.model.opening import downloads, hub
 from core.model.opening.catalog import bundled_folder, find_entry, fits
 from tests.server import ROOT
 from tests.stand_in_hub import COMMIT, StandInHub, running_hub
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 NOVELS = find_entry("bundled/gpt2-novels")
 WANTED = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]

@@ -7,7 +7,7 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import transformers
@@ -17,9 +17,7 @@ from core.model import load
 from core.model.errors import ModelError, UnsupportedModelError
 from core.model.opening import hub
 from core.model.opening.steps import check_tokenizer
-
-if TYPE_CHECKING:
-    from tests.conftest import FolderOf
+from tests.conftest import FolderOf
 
 # As published with Llama 3, GPT-4o, DeepSeek-V3 (and for its digits), BLOOM, Falcon, SmolLM 3;
 # those of GPT-2, CLIP and Qwen are among the tokenizers of transformers.

@@ -10,16 +10,13 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from transformers import PreTrainedConfig
+from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import MODEL_MAPPING, MODEL_MAPPING_NAMES
 
 from tests.model.families import HEADS, HIDDEN, VOCABULARY, WINDOW
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 
 def all_kinds() -> list[str]:

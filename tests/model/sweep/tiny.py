@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import save_file
-from transformers import AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, PreTrainedConfig, PreTrainedModel, TokenizersBackend
 
 from tests.model.families import HIDDEN, SEED, SPREAD, VOCABULARY, stirred, wordpiece
 from tests.model.sweep.sizes import WITHOUT_NETWORK, networks, tiny_config
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from transformers import PreTrainedConfig, PreTrainedModel, TokenizersBackend
 
 
 def build(kind: str, folder: Path, **changes: Any) -> None:

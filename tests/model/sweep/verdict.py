@@ -12,24 +12,20 @@ import re
 import resource
 import signal
 import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from core.model import load, trace_corpus, trace_text
+from core.model import LoadedModel, Trace, load, trace_corpus, trace_text
 from core.model.errors import ModelError
 from tests.model.families import PAIR, SENTENCES
 from tests.model.oracle import Oracle
 from tests.model.sweep.sizes import is_text
 from tests.model.sweep.tiny import build
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from core.model import LoadedModel, Trace
 
 Outcome = Literal["opens", "refused", "wrong", "crash", "unbuilt", "not text"]
 

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from core.analysis.anomalies.contribution import contribution_norms
-from core.model import load, trace_text
+from core.model import LoadedModel, load, trace_text
+from core.model.trace import Trace
 from core.model.weights import mixing
 from core.model.weights.mixing import token_mixing
 from core.model.weights.output_projection import output_projections, transformed_norms
 from core.model.weights.query_key import query_key_weights, weight_similarity
+from tests.conftest import ModelOf
 from tests.model.families import SENTENCES
 from tests.model.sweep.tiny import build
 from tests.rounding import assert_same_pass
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from core.model import LoadedModel
-    from core.model.trace import Trace
-    from tests.conftest import ModelOf
 
 # Of each family the attention block's module in layer 2, whose output is that of W_O before the
 # residual is added, and the module that receives what queries and keys are made of.

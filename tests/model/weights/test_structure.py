@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from core.model.weights.structure import LinearMap, Positions, structure_of
+from tests.conftest import ModelOf
 from tests.model.bundled import loaded
-
-if TYPE_CHECKING:
-    from tests.conftest import ModelOf
 
 
 def test_the_bundled_bert_is_described_as_its_card_has_it() -> None:

@@ -10,17 +10,15 @@ import argparse
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import psutil
 
 from tests.tools.bench.models import SMOKE_SETTING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # What is measured: its group, a colon, and what it is; what gives one value, or several of which
 # the median counts; "s", "MB" (10^6 bytes), "x" (a ratio) or "count" (of errors); and what the

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote_plus
 
 import numpy as np
@@ -24,9 +25,6 @@ from core.ui.words.pages import TEXT_PAGES
 from tests.tools.bench.models import few, sentence_of
 from tests.tools.bench.pages import running_app
 from tests.tools.visitor import ConnectionLostError, Visitor, run_visit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PHONES = few(40, 2)
 ARRIVAL_S, PAUSE_S, LESSON_S = few((5.0, 5.0, 60.0), (0.5, 0.5, 2.0))

@@ -8,25 +8,21 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, NamedTuple
 from urllib.parse import urlencode
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from core.corpus.sample import sample_sentences
 from core.model.opening.catalog import DEFAULT_MODEL
 from core.ui.words.pages import PAGES
 from tests.server import ARGUMENTS, ROOT, find_chromium, running_process
 from tests.tools.bench.models import few, sentence_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Browser, Page
 
 PATIENCE_MS = 120_000  # of Playwright, for a busy machine
 ROUNDS, CHANGES = few(3, 1), few(15, 1)
