@@ -12,7 +12,8 @@ import pytest
 from core.atlas import build_atlas, search_tokens
 from core.atlas.source import MAX_QUERY
 from core.corpus.decoding import CorpusFileError
-from core.corpus.reading import CorpusTable, Texts, choose_columns, read_lines, read_table
+from core.corpus.reading import Texts, choose_columns, read_lines, read_table
+from core.corpus.rows import CorpusTable
 from core.corpus.sample import sample_sentences
 from core.model import choose_texts, estimate_texts, trace_by_length, trace_text
 from tests.atlas.files import read_words, trace_of

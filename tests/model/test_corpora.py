@@ -28,7 +28,7 @@ from core.model import (
     trace_repeated,
     trace_text,
 )
-from core.model.capture import Change
+from core.model.capture.calls import Change
 from core.model.errors import TooShortError
 from core.model.running import budget, tracing
 from core.model.text.inputs import CHARACTERS_PER_TOKEN, TextInput, token_lengths
