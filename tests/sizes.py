@@ -16,7 +16,7 @@ NUMBERS = Path(__file__).with_name("sizes.toml")
 CODE = {".py", ".js", ".css"}
 PROSE = {".md", ".toml"}
 # Lines of code, in all and in tests: what lessons and comparisons were granted.
-BUDGETS = {"lessons": 1_700, "compare": 1_500, "tests/lessons": 600, "tests/compare": 600}
+BUDGETS = {"lessons": 1_700, "compare": 1_500, "tests/lessons": 600, "tests/compare": 700}
 _OWN = re.compile(r"(?:^|[/_])(?:(?P<lessons>lessons?)|(?P<compare>compare|exchange))(?=[/._])")
 
 
