@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _PAGE = "lessons"  # the page of all lessons
 _KEY, _SLOT, _TRACE = "lesson_strip", "_place_of_strip", "_trace_of_lesson"
+_DRAWN = "_step_of_strip"  # the lesson and the step that the strip on screen is of
 # The text for which the step has found its place; "" if it is yet to find one.
 _FOUND_FOR = "_lesson_found_for"
 
@@ -44,6 +45,7 @@ def begin(page: StreamlitPage) -> None:
         "lesson", ["", *names()], subject="The lessons are", default="", optional=True
     )
     if not name:
+        state.pop(_DRAWN, None)
         return
     wanted = address.asks_for("step")
     number = controls.number("step", 1, len(read_lesson(name).steps), 1)
@@ -54,8 +56,21 @@ def begin(page: StreamlitPage) -> None:
 
 
 def place_strip() -> None:
-    """Reserve the place of the strip: it is filled when the page is drawn."""
-    st.session_state[_SLOT] = st.empty()
+    """Reserve the place of the strip, which is filled when the page is drawn.
+
+    Until then the strip before stays, except at a new step: its name comes at once, and its veil.
+    """
+    if not st.session_state["lesson"]:
+        st.empty()
+        return
+    lesson, number, step = _step()
+    box = st.container(key="lesson_veiled" if step.veiled else "lesson")  # see style.css
+    if st.session_state.get(_DRAWN) == (lesson.name, number):
+        st.session_state[_SLOT] = box.container()
+        return
+    slot = box.empty()
+    slot.caption(f"{lesson.title} · step {number} of {len(lesson.steps)}")
+    st.session_state[_SLOT] = slot
 
 
 def leave() -> None:
@@ -148,9 +163,10 @@ def _draw() -> None:
     data = strip(lesson, number, trace, _place(trace), own)
     data["guesses"] = "" if trace is None else _hash(trace)  # where the browser keeps them
     data["restart"] = data.get("restart", False) or opened().name != step.page
-    key = "lesson_veiled" if step.veiled and "ask" in data else "lesson"
-    with st.session_state[_SLOT].container(key=key):
+    slot = st.session_state.pop(_SLOT)
+    with slot if st.session_state.get(_DRAWN) == (lesson.name, number) else slot.container():
         show_lesson(data, key=_KEY, on_step=_go)
+    st.session_state[_DRAWN] = lesson.name, number
 
 
 def _place(trace: Trace | None) -> Place:
