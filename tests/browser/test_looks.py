@@ -86,7 +86,7 @@ def test_texts_are_readable_no_label_is_cut_and_axe_finds_nothing(
         problems = [*unreadable(texts), *(each for each in found if each not in own)]
         where = f"{scheme}, {width} x {height}"
         assert not problems, f"{where}\n" + "\n".join(map(str, problems))
-        assert picture_top(page) < highest, where
+        assert path == "lessons" or picture_top(page) < highest, where  # the one without a picture
         assert page.evaluate("document.documentElement.scrollWidth") <= width, where
         assert cut_labels(page) == [], where
         assert {rule for rule, _ in own} == STREAMLITS_OWN.keys()

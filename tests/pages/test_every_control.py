@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import streamlit as st
 
-from core.analysis.images.selectivity import selectivity as of_trace
+from core.analysis.images import selectivity
 from core.analysis.projections import joint_embedding
 from core.analysis.projections.umap_process import ProjectionError
 from core.corpus.sample import sample_sentences
 from core.model.sample_images import SAMPLE_IMAGES
 from core.screens.atlas.corpus import images
 from core.screens.heads import measured
-from core.screens.query_key import selectivity
 from tests.opening import ROOT, open_app, prepared_site, visits
 from tests.page_tables import LINKS, README, rows_of, to_markdown, with_pages
 from tests.pages.conftest import alerts
@@ -65,7 +64,8 @@ def _nothing_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images, "_box", images._box.__wrapped__)
     short_corpus = sample_sentences()[:9]
     monkeypatch.setattr(measured, "sample_sentences", lambda: short_corpus)
-    monkeypatch.setattr(selectivity, "selectivity", lambda trace: of_trace(trace, 9))
+    few = functools.partial(selectivity.selectivity, permutations=9)
+    monkeypatch.setattr(selectivity, "selectivity", few)
 
     def fail(*_: Any) -> Any:
         raise ProjectionError("not in this test")
