@@ -37,7 +37,7 @@ VISITS = visits()
 # Widgets that no link carries: the switch of the second sentence is its text, what a visitor
 # pastes or uploads is the visitor's own.
 IN_NO_LINK = {"two", "pasted_lines", "atlas_text_column", "atlas_label_column"}
-IN_SIDEBAR = {"model", "text", "pair"}  # the same on every page: changed on one
+IN_SIDEBAR = {"model", "text", "pair", "lesson"}  # the same on every page: changed on one
 SLOW = {"UMAP", "t-SNE"}  # ten seconds to begin
 WIDGETS = (
     "selectbox",
@@ -250,10 +250,10 @@ def test_the_list_of_link_parameters_is_what_pages_declare() -> None:
 
 
 def test_a_page_that_ends_early_has_its_controls_in_the_address() -> None:
-    """After ``st.stop`` Streamlit writes nothing to the address any more: only controls call it."""
+    """After ``st.stop`` Streamlit writes nothing to the address any more."""
     files = [file for folder in ("core", "pages") for file in (ROOT / folder).rglob("*.py")]
     stopping = [file for file in files if "st.stop()" in file.read_text("utf-8")]
-    assert stopping == [ROOT / "core" / "ui" / "controls" / "__init__.py"]
+    assert stopping == []
     app = open_app("atlas", budget="1000", model="bundled/gpt2-novels")
     app.session_state["corpus"] = "lines"
     app.run()
