@@ -106,8 +106,7 @@ def few_effects() -> Iterator[None]:
         patch.setattr(compared, "_SAMPLES", 6)
         yield
     for kept in (
-        exchange._place,
-        compared._place,
+        compared.place_of,
         effects._place,
         effects.effects_of_head,
         effects_corpus._place,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise, product
@@ -48,39 +49,31 @@ class Alignment:
     @property
     def names(self) -> tuple[str, ...]:
         """One label a pair, all different: A's word, and "A / B" where they differ."""
-        both = [(self.a[i], self.b[j]) for i, j in self.pairs]
+        both = zip(*self.partners, strict=True)
         return unique_labels(
             tuple(a.label if a.key == b.key else f"{a.label} / {b.label}" for a, b in both)
         )
 
     @property
-    def groups_a(self) -> tuple[tuple[int, ...], ...]:
-        """The positions of A's tokens, one group a pair."""
-        return tuple(self.a[i].positions for i, _ in self.pairs)
+    def partners(self) -> list[list[Unit]]:
+        """The units of A, and those of B, in the order of the pairs."""
+        return [[self.a[i] for i, _ in self.pairs], [self.b[j] for _, j in self.pairs]]
 
     @property
-    def groups_b(self) -> tuple[tuple[int, ...], ...]:
-        """The positions of B's tokens, one group a pair."""
-        return tuple(self.b[j].positions for _, j in self.pairs)
+    def groups(self) -> list[list[tuple[int, ...]]]:
+        """The positions of A's tokens, and of B's, one group a pair."""
+        return [[unit.positions for unit in side] for side in self.partners]
 
     @property
-    def only_a(self) -> tuple[str, ...]:
-        """The labels of A's units without a partner."""
-        paired = {i for i, _ in self.pairs}
-        return tuple(unit.label for i, unit in enumerate(self.a) if i not in paired)
-
-    @property
-    def only_b(self) -> tuple[str, ...]:
-        """The labels of B's units without a partner."""
-        paired = {j for _, j in self.pairs}
-        return tuple(unit.label for j, unit in enumerate(self.b) if j not in paired)
+    def alone(self) -> list[list[str]]:
+        """The labels of A's units without a partner, and of B's."""
+        sides = zip((self.a, self.b), self.partners, strict=True)
+        return [[unit.label for unit in side if unit not in paired] for side, paired in sides]
 
 
 def units(trace: Trace) -> tuple[Unit, ...]:
-    """The words and special tokens of a text, or the patches of an image, in order."""
-    tokens = trace.tokens
-    groups = word_groups(tokens) if trace.input.has_words else [[i] for i in range(len(tokens))]
-    return tuple(_unit(trace, group) for group in groups)
+    """The words and special tokens of a text, in order."""
+    return tuple(_unit(trace, group) for group in word_groups(trace.tokens))
 
 
 def _unit(trace: Trace, positions: Sequence[int]) -> Unit:
@@ -93,13 +86,12 @@ def align(a: Trace, b: Trace, corrections: Iterable[Pair] = ()) -> Alignment:
 
     The same text is aligned by its characters, two texts by the longest common subsequence of
     their words, ignoring case; between matched neighbours, as many words on either side are paired
-    in order. Special tokens are paired from the start or the end, patches by their place.
+    in order. Special tokens are paired from the start or the end.
     Corrections outside the units are ignored; of two for one unit the later counts.
     """
     units_a, units_b = units(a), units(b)
-    same = [unit.label for unit in units_a] == [unit.label for unit in units_b]
-    if same or not a.input.has_words:
-        matches = [([i], [i]) for i in range(min(len(units_a), len(units_b)))]
+    if [unit.label for unit in units_a] == [unit.label for unit in units_b]:
+        matches = [([i], [i]) for i in range(len(units_a))]
     else:
         roles_a, roles_b = _roles(units_a), _roles(units_b)
         matches = [([i], [roles_b[role]]) for role, i in roles_a.items() if role in roles_b]
@@ -163,18 +155,12 @@ def _by_characters(a: list[Word], b: list[Word]) -> Iterator[Match]:
         )
 
 
-def _common_subsequence(a: list[Word], b: list[Word]) -> Iterator[Pair]:
+def _common_subsequence(a: list[Word], b: list[Word]) -> tuple[Pair, ...]:
     """Places of a longest common subsequence, the earliest of several."""
-    lengths = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]  # from these places to the ends
+    found: defaultdict[Pair, tuple[Pair, ...]] = defaultdict(tuple)  # from these to the ends
     for i, j in product(reversed(range(len(a))), reversed(range(len(b)))):
-        with_both = lengths[i + 1][j + 1] + (a[i][0] == b[j][0])
-        lengths[i][j] = max(with_both, lengths[i + 1][j], lengths[i][j + 1])
-    i = j = 0
-    while i < len(a) and j < len(b):
         if a[i][0] == b[j][0]:
-            yield i, j
-            i, j = i + 1, j + 1
-        elif lengths[i + 1][j] >= lengths[i][j + 1]:
-            i += 1
+            found[i, j] = ((i, j), *found[i + 1, j + 1])
         else:
-            j += 1
+            found[i, j] = max(found[i + 1, j], found[i, j + 1], key=len)
+    return found[0, 0]

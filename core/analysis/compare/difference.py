@@ -13,34 +13,6 @@ from core.analysis.head_patterns import similarity
 from core.analysis.statistics import interval_of_mean
 from core.model.trace import Array, Trace
 
-Place = tuple[int, int]  # layer and head, from 0
-
-
-@dataclass(frozen=True, eq=False)
-class Difference:
-    """One head on both sides, aligned."""
-
-    names: tuple[str, ...]  # of the pairs
-    a: Array  # float32 (pair, pair + 1); the last column is what has no partner
-    b: Array
-    distance: float  # 0 to 1, as in :func:`head_distances`
-
-    @property
-    def change(self) -> Array:
-        """B less A, float32 (pair, pair + 1)."""
-        return self.b - self.a
-
-
-@dataclass(frozen=True)
-class Turn:
-    """The query word whose attention moved most, and the keys that lost and gained most."""
-
-    row: int
-    from_: int  # a column; the last one is what has no partner
-    to: int
-    lost: tuple[float, float]  # the attention to `from_` on sides A and B
-    gained: tuple[float, float]  # and to `to`
-
 
 @dataclass(frozen=True, eq=False)
 class Matching:
@@ -77,36 +49,22 @@ def head_distances(a: Trace, b: Trace, alignment: Alignment) -> Floats:
     and Schindelin 2003); this is its mean over the pairs. Equal sides differ by exactly 0.
     Needs a pair. Raises `ValueError` where the models differ in layers or heads.
     """
-    return _distances(*np.stack([_rows(a, alignment.groups_a), _rows(b, alignment.groups_b)]))
+    return _distances(*np.stack(_rows(a, b, alignment)))
 
 
 def between_heads(a: Trace, b: Trace, alignment: Alignment) -> Floats:
     """The same distance of each head of A to each head of B, (heads of A, heads of B)."""
-    sides = _rows(a, alignment.groups_a), _rows(b, alignment.groups_b)
-    heads = [rows.reshape(-1, *rows.shape[2:]) for rows in sides]
+    heads = [rows.reshape(-1, *rows.shape[2:]) for rows in _rows(a, b, alignment)]
     count = len(heads[0])
     return similarity.head_distances(np.concatenate(heads))[:count, count:]
 
 
-def difference(
-    a: Trace, b: Trace, alignment: Alignment, head_a: Place, head_b: Place
-) -> Difference:
-    """A head of A beside a head of B."""
-    rows_a = aligned_rows(a, alignment.groups_a, head_a[0])[head_a[1]]
-    rows_b = aligned_rows(b, alignment.groups_b, head_b[0])[head_b[1]]
-    return Difference(alignment.names, rows_a, rows_b, float(_distances(rows_a, rows_b)))
-
-
-def largest_turn(difference: Difference) -> Turn | None:
-    """The largest change of attention of one word; None where nothing changed."""
-    change = difference.change
-    row = int(np.abs(change).sum(axis=1).argmax())
-    from_, to = int(change[row].argmin()), int(change[row].argmax())
-    if from_ == to:
+def largest_turn(change: Array) -> tuple[int, int, int] | None:
+    """The row that changed most, and its columns that lost and gained most; None for no change."""
+    if not change.any():
         return None
-    a, b = difference.a[row], difference.b[row]
-    lost, gained = ((float(a[key]), float(b[key])) for key in (from_, to))
-    return Turn(row, from_, to, lost, gained)
+    row = np.abs(change).sum(axis=1).argmax()
+    return int(row), int(change[row].argmin()), int(change[row].argmax())
 
 
 def match_heads(distances: Floats, *, one_to_one: bool = True) -> Matching:
@@ -126,9 +84,12 @@ def match_heads(distances: Floats, *, one_to_one: bool = True) -> Matching:
     return Matching(partner, *found)
 
 
-def _rows(trace: Trace, groups: Sequence[Sequence[int]]) -> Array:
-    """The aligned rows of all layers, float32 (layer, head, group, group + 1)."""
-    return np.stack([aligned_rows(trace, groups, layer) for layer in range(trace.shape[0])])
+def _rows(a: Trace, b: Trace, alignment: Alignment) -> list[Array]:
+    """The aligned rows of all layers of A, and of B, float32 (layer, head, pair, pair + 1)."""
+    return [
+        np.stack([aligned_rows(trace, groups, layer) for layer in range(trace.shape[0])])
+        for trace, groups in zip((a, b), alignment.groups, strict=True)
+    ]
 
 
 def _distances(a: Array, b: Array) -> Floats:

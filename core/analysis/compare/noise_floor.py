@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
 
-from core.analysis.arrays import Bools, Floats, sample_indices
+from core.analysis.arrays import Floats, sample_indices
 from core.analysis.compare.alignment import Alignment, units
 from core.analysis.compare.difference import head_distances
 from core.model.trace import Trace
@@ -23,25 +22,8 @@ ENOUGH = 5  # texts for a floor that is exceeded at about that rate; 2 or 3 give
 FLOOR_RATE = 0.06  # at most, measured from 5 to 19 texts by tests/analysis/test_compare.py
 
 
-@dataclass(frozen=True, eq=False)
-class Floor:
-    """What a head's distance must exceed."""
-
-    values: Floats  # (layer, head); nan without any text
-    count: int  # of the texts that it comes from
-
-    @property
-    def few(self) -> bool:
-        """Whether chance exceeds it more often than at `FLOOR_RATE`, for lack of texts."""
-        return self.count < ENOUGH
-
-    def over(self, distances: Floats) -> Bools:
-        """Which heads exceed it, (layer, head)."""
-        return distances > self.values
-
-
-def paraphrases(text: str, limit: int = PARAPHRASES) -> tuple[str, ...]:
-    """The text with words replaced by synonyms, in at most `limit` ways, most changed last.
+def paraphrases(text: str) -> tuple[str, ...]:
+    """The text with words replaced by synonyms, in at most `PARAPHRASES` ways, most changed last.
 
     Order and capitals stay, and "a" or "an" still fits. One word is replaced, or more where that
     gives too few; always in the same way. Empty where no word is in ``synonyms.toml``.
@@ -50,14 +32,14 @@ def paraphrases(text: str, limit: int = PARAPHRASES) -> tuple[str, ...]:
     choices = {i: words for i in range(1, len(parts), 2) if (words := _synonyms_of(parts, i))}
     found: list[str] = []
     for count in range(1, len(choices) + 1):
-        if len(found) == limit:
+        if len(found) == PARAPHRASES:
             break
         ways = [
             dict(zip(places, words, strict=True))
             for places in combinations(choices, count)
             for words in product(*(choices[place] for place in places))
         ]
-        for i in sample_indices(len(ways), limit - len(found)):
+        for i in sample_indices(len(ways), PARAPHRASES - len(found)):
             found += ["".join(ways[i].get(place, part) for place, part in enumerate(parts))]
     return tuple(found)
 
@@ -79,8 +61,10 @@ def _synonyms() -> dict[str, list[str]]:
     return {word: [other for other in group if other != word] for group in groups for word in group}
 
 
-def floor(distances: Floats) -> Floor:
-    """The floor from the distances of a text to its paraphrases, (paraphrase, layer, head).
+def floor(distances: Floats) -> Floats:
+    """What a head's distance must exceed, (layer, head); nan without any text.
+
+    `distances` are those of a text to its paraphrases, (paraphrase, layer, head).
 
     The larger of two: what a fresh paraphrase exceeds at `RATE` by the head's own distances (their
     maximum unless there are more than 20), and the head's mean times what heads exceed at `RATE`
@@ -88,17 +72,17 @@ def floor(distances: Floats) -> Floor:
     """
     count = len(distances)
     if not count:
-        return Floor(np.full(distances.shape[1:], np.nan), 0)
+        return np.full(distances.shape[1:], np.nan)
     rank = min(int(np.ceil((1 - RATE) * (count + 1))), count)
     highest = np.sort(distances, axis=0)[rank - 1]
     others = (distances.sum(axis=0) - distances) / max(count - 1, 1)
     ratios = np.divide(distances, others, out=np.ones_like(distances), where=others > 0)
     usual = distances.mean(axis=0) * np.quantile(ratios, 1 - RATE)
-    return Floor(np.maximum(highest, usual), count)
+    return np.maximum(highest, usual)
 
 
-def model_floor(traces: Iterable[Trace]) -> Floor:
-    """The floor of two models: how much A's heads differ between two halves of a corpus.
+def half_distances(traces: Iterable[Trace]) -> Floats:
+    """How much heads differ between two halves of a corpus, (pair of texts, layer, head).
 
     `traces` are of the corpus; each is compared with one of as many words, word by word in order.
     """
@@ -111,4 +95,4 @@ def model_floor(traces: Iterable[Trace]) -> Floor:
         else:
             pairs = tuple((i, i) for i in range(len(own)))
             distances.append(head_distances(trace, other, Alignment(own, units(other), pairs)))
-    return floor(np.array(distances))
+    return np.array(distances)

@@ -74,22 +74,21 @@ def show_compare(
     `on_match` a word of A and one of B that are to be partners, nothing to undo all such pairs.
     """
 
-    def read(name: str, parts: tuple[str, str], counts: tuple[int, ...]) -> list[int]:
+    def read(name: str, **counts: int) -> list[int]:
         report = reported(key, name)
-        found = [
-            as_index(report.get(part), count) for part, count in zip(parts, counts, strict=True)
-        ]
+        found = [as_index(report.get(part), count) for part, count in counts.items()]
         return as_indices(found) if None not in found else []
 
     def opened() -> None:
-        if place := read("open", ("layer", "head"), view.over.shape):
+        if place := read("open", layer=layers, head=heads):
             on_open(place[0], place[1])
 
-    sizes, rows = (len(view.words[0]), len(view.words[1])), (len(view.names),) * 2
+    (layers, heads), rows = view.over.shape, len(view.names)
+    a, b = map(len, view.words)
     _compare(
         key=key,
         data=view.packed(),
-        on_view_change=lambda: on_hold(read("view", ("row", "column"), rows)),
+        on_view_change=lambda: on_hold(read("view", row=rows, column=rows)),
         on_open_change=opened,
-        on_match_change=lambda: on_match(read("match", ("a", "b"), sizes)),
+        on_match_change=lambda: on_match(read("match", a=a, b=b)),
     )

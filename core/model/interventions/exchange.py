@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from core.model.errors import UnsupportedModelError
 from core.model.interventions.heads import FRESH_DRAWS, Effects, head_table, replacement_rows
 from core.model.interventions.measures import Outcome
 from core.model.interventions.probe import Cut, probe_of, run
@@ -35,7 +34,6 @@ class Exchange(Effects):
     values, draws : shares of the straight way from B's answer (0) to A's (1). Exactly 0 for a head
         that writes the same in both texts; NaN if left out, or if the answers are the same.
     same_answer : whether the answers are equal up to rounding, so that there is no way to go.
-    words : the likeliest next word (or class) of A and B; B's first two where they agree.
     """
 
     same_answer: bool
@@ -49,23 +47,19 @@ def exchange(
     groups_a: Groups,
     groups_b: Groups,
     *,
-    measure: Outcome | None = None,
     heads: Collection[tuple[int, int]] | None = None,
     draws: int = FRESH_DRAWS,
-    progress: Callable[[int, int], None] | None = None,
     **cut: Unpack[Cut],
 ) -> Exchange:
     """Put each head's output before W_O on A into B's run, at all aligned tokens at once.
 
     `groups_a` and `groups_b` hold the positions of the tokens of each unit of A, and of its partner
-    in B; where these differ in number, each of B gets the mean of A's. Other parameters are as for
-    :func:`core.model.effects`. Raises `UnsupportedModelError` where that does, and for images.
+    in B; where these differ in number, each of B gets the mean of A's. Other parameters, the
+    measure (by default) and errors are as for :func:`core.model.effects`.
     """
     import torch
 
-    if model.sees_images:
-        raise UnsupportedModelError("{name} reads images: there are no words to align.", "")
-    sides = [probe_of(model, text, measure, **cut) for text in (text_a, text_b)]
+    sides = [probe_of(model, text, **cut) for text in (text_a, text_b)]
     (a, outputs_a), (b, own) = [(run(each), outputs_of(each)) for each in sides]
     given = _exchanged(own, outputs_a, groups_a, groups_b)
     probe, answer = sides[1], _answer(sides[1].measure, a, b)
@@ -77,12 +71,11 @@ def exchange(
     wanted = places if heads is None else places & set(heads)
     moved = {(i, j) for i, j in wanted if not torch.equal(own[i][:, j], given[i][:, j])}
     rows = replacement_rows(own, given, () if same else moved, draws)
-    found = head_table(towards, rows, progress=progress)[1]
+    found = head_table(towards, rows)[1]
     table = np.broadcast_to(found, (1 + draws, *found.shape[1:])).copy()
     for place in wanted - moved:
         table[:, *place] = 0
-    words = dict.fromkeys([*probe.of(a)["words"][:1], *probe.of(b)["words"]])
-    facts = probe.of(b) | {"unit": "share of the way", "words": tuple(words)[:2]}
+    facts = probe.of(b) | {"unit": "share of the way"}
     return Exchange(values=table[0], draws=table[1:], replace="resample", same_answer=same, **facts)
 
 
@@ -105,10 +98,6 @@ def _answer(
     For "kl" the logits less their mean, where a word counts as much as A and B together expect it:
     the squared distance of the two answers is twice their KL divergence, to second order.
     """
-    if measure == "logit_difference":
-        first = int(a[0].argmax())
-        second = next(each for each in b[0].topk(2).indices.tolist() if each != first)
-        return lambda read: read[:, [first]] - read[:, [second]]
     if measure == "kl":
         chance = (a.softmax(-1) + b.softmax(-1))[0] / 2
         return lambda read: (read - (read @ chance)[:, None]) * chance.sqrt()

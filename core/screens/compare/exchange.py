@@ -9,13 +9,13 @@ import streamlit as st
 from core.analysis.compare.alignment import align
 from core.analysis.effect.table import carriers, leading_carriers
 from core.model.interventions.exchange import Exchange, exchange
-from core.screens.compare.measured import MAX_TOKENS, Comparison, run
+from core.screens.compare.measured import MAX_TOKENS, Comparison, place_of, run
 from core.ui import cache, controls
 from core.ui.cache import TraceKey
 from core.ui.corpus_walk import measure_once, reads_corpora
 from core.ui.downloads import contents, offer_csv
 from core.ui.heads import names_of
-from core.ui.serve.long_work import ProgressBar, Shared
+from core.ui.serve.long_work import ProgressBar
 from core.ui.words.numbers import in_a_row
 from core.ui.words.prose import Prose
 
@@ -23,23 +23,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 VARIANTS = 6  # of A, with the text itself: an interval needs five
-_MAX_KEPT, _SHOWN = 32, 10  # tables for all visitors, 5 kB each; rows
+_SHOWN = 10  # rows
 _words = Prose(__file__)
-
-
-@st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
-def _place(*question: object) -> Shared[list[pd.DataFrame]]:  # noqa: ARG001 - the key
-    """The slot for a table, shared by all visitors; empty until a run has finished."""
-    return Shared([])
 
 
 def show_carriers(found: Comparison, key: TraceKey, text_b: str) -> None:
     """On request, rank heads by how far what they write on A moves B's answer towards A's."""
-    possible = found.nearest is None and reads_corpora(found.a) and bool(found.alignment.pairs)
+    possible = not found.matchings and reads_corpora(found.a) and bool(found.alignment.pairs)
     label, help_ = "Which heads carry it" if possible else "", _words("carry", most=VARIANTS)
     if not controls.flag("carry", label, disabled=not possible, help=help_):
         return
-    place = _place(key, text_b, found.lines, found.alignment.pairs)
+    place = place_of(key, text_b, found.lines, found.alignment.pairs)
     words = _words("exchanging", done=0, total=2 * VARIANTS)
     measure = lambda bar: _measured(found, key, text_b, bar)
     stop = lambda: controls.pick(carry=False)
@@ -59,7 +53,7 @@ def _measured(found: Comparison, key: TraceKey, text_b: str, bar: ProgressBar) -
     """All heads on every variant of A, then random directions for those that move B most."""
     model, texts = cache.model(key.model), [key.text, *found.lines][:VARIANTS]
     others = (align(run(key._replace(text=text)), found.b) for text in texts[1:])
-    sides = [(side.groups_a, side.groups_b) for side in (found.alignment, *others)]
+    sides = [side.groups for side in (found.alignment, *others)]
 
     def exchanges(begun: int, **options: Any) -> list[Exchange]:  # noqa: ANN401 - of exchange
         results: list[Exchange] = []

@@ -6,20 +6,16 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from core.analysis.arrays import Bools, Floats
 from core.analysis.compare.alignment import Alignment, align
-from core.analysis.compare.difference import (
-    Matching,
-    Place,
-    between_heads,
-    head_distances,
-    match_heads,
-)
-from core.analysis.compare.noise_floor import Floor, floor, model_floor, paraphrases
+from core.analysis.compare.difference import Matching, between_heads, head_distances, match_heads
+from core.analysis.compare.noise_floor import floor, half_distances, paraphrases
 from core.corpus.sample import sample_sentences
 from core.model import LoadedModel, Trace, trace_by_length, trace_text, untrained_twin
 from core.model.memory import return_freed_memory
@@ -35,10 +31,11 @@ MAX_TOKENS = 128  # of a side: pictures of more words cannot be read next to eac
 MAX_LINES = 20  # of the visitor's own paraphrases
 TWIN = "twin"  # as model B: A's with fresh weights
 _SAMPLES = 48  # sentences over which heads of two models are matched
-_MAX_TRACES, _MAX_FLOORS, _MAX_PAIRS = 8, 64, 4  # kept for all visitors; 5 MB, 1 kB, 2 MB each
+_MAX_TRACES, _MAX_FLOORS, _MAX_RUNS = 8, 64, 32  # for all visitors; 5 MB, 12 kB, 20 kB each
 _MATCH, _OF = "match", "_texts_of_match"
 _PAIR = re.compile(r"(\d{1,4})-(\d{1,4})")
 _words = Prose(__file__)
+Place = tuple[int, int]  # layer and head, from 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,31 +45,36 @@ class Comparison:
     Attributes
     ----------
     distances : of A's heads to those of B, (layer, head).
-    lines : the paraphrases behind the floor; none where two models are compared.
-    nearest, matched : of two models, the head of B that is most alike over the sample corpus for
-        each of A, and the same with each head of B taken once; else None.
+    noise : of heads between texts that do not differ, (text, layer, head), for the noise floor.
+    lines : these texts, paraphrases of A; none where two models are compared.
+    matchings : of two models, "nearest", the head of B that is most alike over the sample corpus
+        for each of A, and "matched", the same with each head of B taken once.
     """
 
     a: Trace
     b: Trace
     alignment: Alignment
     distances: Floats
-    floor: Floor
-    lines: tuple[str, ...] = ()
-    nearest: Matching | None = None
-    matched: Matching | None = None
+    noise: Floats
+    lines: tuple[str, ...]
+    matchings: dict[str, Matching]
 
     def head_of_b(self, layer: int, head: int) -> Place:
         """The head of B that a head of A is compared with."""
-        if self.nearest is None:
+        if not self.matchings:
             return layer, head
-        number = int(self.nearest.partner[layer * self.a.shape[1] + head])
+        number = int(self.matchings["nearest"].partner[layer * self.a.shape[1] + head])
         return divmod(number, self.b.shape[1])
+
+    @cached_property
+    def floor(self) -> Floats:
+        """What a head's distance must exceed, (layer, head); nan where there are no texts."""
+        return floor(self.noise)
 
     @property
     def over(self) -> Bools:
         """Whether each head differs by more than the floor, or at all where there is none."""
-        return self.floor.over(self.distances) if self.floor.count else self.distances > 0
+        return self.distances > np.nan_to_num(self.floor)
 
     @property
     def largest(self) -> Place:
@@ -120,17 +122,17 @@ def compare(key: TraceKey, model: str, text: str, lines: tuple[str, ...]) -> Com
     twin = model == TWIN
     model_b = resolve(model) if model and not twin else key.model
     key_b = key._replace(text=text or key.text)
-    if key_b == key and model_b == key.model and not twin:
-        return None
     if model_b != key.model:
         key_b = TraceKey(model_b, key_b.text, key.pair)
+    if key_b == key and not twin:
+        return None
     a, b = _trace(key), run(key_b, twin=True) if twin else _trace(key_b)
     alignment = align(a, b, _corrections(a, b))
     if twin or model_b != key.model:
         return _compare_models(a, b, alignment, (key.model, model_b, twin))
     lines = lines or paraphrases(key.text)
     distances = head_distances(a, b, alignment) if alignment.pairs else np.zeros(a.shape[:2])
-    return Comparison(a, b, alignment, distances, _floor(key, lines), lines)
+    return Comparison(a, b, alignment, distances, _noise(key, lines), lines, {})
 
 
 def _trace(key: TraceKey) -> Trace:
@@ -169,17 +171,17 @@ def _model(name: str, *, twin: bool) -> Iterator[LoadedModel]:
 
 
 @st.cache_resource(max_entries=_MAX_FLOORS, show_spinner="Running paraphrases of A …")
-def _floor(key: TraceKey, lines: tuple[str, ...]) -> Floor:
-    """The noise floor from a text's paraphrases; one that shares no word with it is left out."""
+def _noise(key: TraceKey, lines: tuple[str, ...]) -> Floats:
+    """The distances of a text to its paraphrases; one that shares no word with it is left out."""
     a = _trace(key)
     sides = [(trace, align(a, trace)) for trace in (run(key._replace(text=each)) for each in lines)]
     distances = [head_distances(a, trace, aligned) for trace, aligned in sides if aligned.pairs]
-    return floor(np.array(distances).reshape(-1, *a.shape[:2]))
+    return np.array(distances).reshape(-1, *a.shape[:2])
 
 
-@st.cache_resource(max_entries=_MAX_PAIRS, show_spinner=False)
-def _place(models: tuple[str, str, bool]) -> Shared[list[tuple[Floats, Floor]]]:  # noqa: ARG001
-    """The slot for two models' distances and floor; empty until a run has finished."""
+@st.cache_resource(max_entries=_MAX_RUNS, show_spinner=False)
+def place_of(*question: object) -> Shared[list[Any]]:  # noqa: ARG001 - the key
+    """The slot for what a long run finds, shared by all visitors; empty until it has finished."""
     return Shared([])
 
 
@@ -188,19 +190,21 @@ def _compare_models(
 ) -> Comparison:
     """Each head of A beside the head of B that is most alike over the sample corpus."""
     over_corpus = lambda bar: _over_corpus(models, bar)
-    begins, place = _words("matching", done=0, total=_SAMPLES), _place(models)
+    begins, place = _words("matching", done=0, total=_SAMPLES), place_of(*models)
     stop = lambda: controls.pick(model_b="")
-    corpus, floor = measure_once(place, over_corpus, begins, "compare_cancel", stop)
-    nearest = match_heads(corpus, one_to_one=False)
+    matchings, noise = measure_once(place, over_corpus, begins, "compare_cancel", stop)
     distances = np.zeros(a.shape[:2])
     if alignment.pairs:
         between = between_heads(a, b, alignment)
-        distances = between[np.arange(len(between)), nearest.partner].reshape(a.shape[:2])
-    return Comparison(a, b, alignment, distances, floor, (), nearest, match_heads(corpus))
+        partners = matchings["nearest"].partner
+        distances = between[np.arange(len(between)), partners].reshape(a.shape[:2])
+    return Comparison(a, b, alignment, distances, noise, (), matchings)
 
 
-def _over_corpus(models: tuple[str, str, bool], bar: ProgressBar) -> tuple[Floats, Floor]:
-    """The distances of all pairs of heads, (sentence, heads of A, heads of B), and A's floor."""
+def _over_corpus(
+    models: tuple[str, str, bool], bar: ProgressBar
+) -> tuple[dict[str, Matching], Floats]:
+    """The matchings of two models, and the distances between halves of the corpus in A."""
     model_a, model_b, twin = models
     texts = sample_sentences()
     texts = texts[:: len(texts) // _SAMPLES][:_SAMPLES]
@@ -210,7 +214,9 @@ def _over_corpus(models: tuple[str, str, bool], bar: ProgressBar) -> tuple[Float
         for done, (index, trace) in enumerate(trace_by_length(b, texts, whole=False)):
             distances.append(between_heads(of_a[index], trace, align(of_a[index], trace)))
             bar.step(done / len(texts), _words("matching", done=done, total=len(texts)))
-    return np.array(distances), model_floor(of_a.values())
+    each = np.array(distances)
+    matchings = {"nearest": match_heads(each, one_to_one=False), "matched": match_heads(each)}
+    return matchings, half_distances(of_a.values())
 
 
 def _corrections(a: Trace, b: Trace) -> list[tuple[int, int]]:

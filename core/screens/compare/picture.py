@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from core.analysis.compare.difference import Difference, difference, largest_turn
+from core.analysis.compare.difference import aligned_rows, largest_turn
+from core.analysis.compare.noise_floor import ENOUGH
 from core.components.compare import CompareView, show_compare
 from core.components.reported_state import changes, state_to_send
+from core.model.trace import Array
 from core.screens.compare.measured import MAX_TOKENS, Comparison, set_pair
 from core.ui.downloads import contents, offer_csv
 from core.ui.frame.layout import caption_row
@@ -35,61 +37,56 @@ _words = Prose(__file__)
 def show_answer(found: Comparison) -> None:
     """Say in place of the question which head differs most, and how its attention turns."""
     layer, head = found.largest
-    shown, pairs = shown_difference(found, layer, head), found.alignment.pairs
-    turn = largest_turn(shown)
-    facts = _facts(found, layer, head) | {"any_over": found.over.any(), "pairs": len(pairs)}
+    a, b = _rows_of(found, layer, head)
+    facts, turn = _facts(found, layer, head), largest_turn(b - a)
     if turn is None:
         set_headline(_words("no_answer", facts=facts))
         return
-    units, alone = (found.alignment.a, found.alignment.b), _alone(found)
-    labels = [[side[pair[i]].label for pair in pairs] for i, side in enumerate(units)]
-    lost, gained = (
-        quote(labels[i][column]) if column < len(pairs) else alone[i]
-        for i, column in enumerate((turn.from_, turn.to))
-    )
-    weights = f"{number(turn.lost[0])} to {number(turn.lost[1])}"
-    facts |= {"word": quote(labels[0][turn.row]), "lost": lost, "gained": gained}
+    row, from_, to = turn
+    sides = zip(found.alignment.partners, _alone(found), strict=True)
+    of_a, of_b = [[*(quote(unit.label) for unit in side), rest] for side, rest in sides]
+    facts |= {"word": of_a[row], "lost": of_a[from_], "gained": of_b[to]}
+    weights = f"{number(a[row, from_])} to {number(b[row, from_])}"
     set_headline(_words("answer", facts=facts, weights=weights))
 
 
 def _alone(found: Comparison) -> list[str]:
     """The words of A, and those of B, without a partner (Markdown)."""
-    sides = found.alignment.only_a, found.alignment.only_b
-    return [quote(" ".join(words)) if words else "" for words in sides]
+    return [quote(" ".join(words)) if words else "" for words in found.alignment.alone]
 
 
 def _facts(found: Comparison, layer: int, head: int) -> dict[str, Any]:
     """What is said of a head."""
-    floor = found.floor.values  # noqa: PD011 - of no data frame
-    index, nearest = layer * found.a.shape[1] + head, found.nearest
+    index, nearest = layer * found.a.shape[1] + head, found.matchings.get("nearest")
     likeness = ("distance", "low", "high") if nearest is not None else ()
     return {
         **{f"likeness_{name}": number(getattr(nearest, name)[index]) for name in likeness},
-        "models": found.nearest is not None,
+        "models": nearest is not None,
         "head": head_name(found.a, layer, head),
         "other": head_name(found.b, *found.head_of_b(layer, head)),
         "distance": number(found.distances[layer, head]),
-        "floor": number(floor[layer, head], missing="unknown"),
+        "floor": number(found.floor[layer, head], missing="unknown"),
         "over": found.over[layer, head],
-        "count": found.floor.count,
+        "count": len(found.noise),
+        "pairs": len(found.alignment.pairs),
+        "passing": int(found.over.sum()),
     }
 
 
-def shown_difference(found: Comparison, layer: int, head: int) -> Difference:
-    """A head on both sides; empty where no word has a partner."""
-    if not found.alignment.pairs:
-        empty = np.zeros((0, 1), dtype=np.float32)
-        return Difference((), empty, empty, 0.0)
-    other = found.head_of_b(layer, head)
-    return difference(found.a, found.b, found.alignment, (layer, head), other)
+def _rows_of(found: Comparison, layer: int, head: int) -> tuple[Array, Array]:
+    """The aligned rows of a head of A, and of the head of B that it is compared with."""
+    groups_a, groups_b = found.alignment.groups
+    layer_b, head_b = found.head_of_b(layer, head)
+    a = aligned_rows(found.a, groups_a, layer)[head]
+    return a, aligned_rows(found.b, groups_b, layer_b)[head_b]
 
 
 def show_picture(found: Comparison, layer: int, head: int, tokens: int) -> None:
     """Draw a head on both sides, how to read it, and the tables as files."""
     alignment, labels = found.alignment, found.a.layer_labels
-    groups, facts = alignment.groups_a, _facts(found, layer, head)
+    groups, facts = alignment.groups[0], _facts(found, layer, head)
     file = contents("compare", found.a.model)
-    shown = shown_difference(found, layer, head)
+    a, b = _rows_of(found, layer, head)
     cell = [i for place in pinned_pair(found.a) for i, at in enumerate(groups) if place - 1 in at]
     sent, serial = state_to_send(KEY, {"held": cell if len(cell) == 2 else []})
     view = CompareView(
@@ -98,9 +95,9 @@ def show_picture(found: Comparison, layer: int, head: int, tokens: int) -> None:
         words=([unit.label for unit in alignment.a], [unit.label for unit in alignment.b]),
         pairs=alignment.pairs,
         corrected=bool(st.session_state["match"]),
-        a=shown.a,
-        b=shown.b,
-        change=shown.change,
+        a=a,
+        b=b,
+        change=b - a,
         layers=labels,
         chosen=(layer, head),
         distance=found.distances,
@@ -120,10 +117,10 @@ def show_picture(found: Comparison, layer: int, head: int, tokens: int) -> None:
         on_match=set_pair,
     )
     only_a, only_b = _alone(found)
-    facts |= {"few": found.floor.few, "passing": int(found.over.sum()), "heads": found.over.size}
+    facts |= {"few": len(found.noise) < ENOUGH, "heads": found.over.size}
     facts |= {"only_a": only_a, "only_b": only_b, "tokens": tokens, "most": MAX_TOKENS}
     with caption_row(_words("reading", facts=facts)):
-        offer_csv(partial(_frame, shown), file, index=False, float_format="%.6f")
+        offer_csv(partial(_frame, view), file, index=False, float_format="%.6f")
 
 
 def _hold(groups: Sequence[tuple[int, ...]], held: list[int]) -> None:
@@ -132,12 +129,12 @@ def _hold(groups: Sequence[tuple[int, ...]], held: list[int]) -> None:
         st.session_state[CELL] = [groups[place][0] + 1 for place in held]
 
 
-def _frame(shown: Difference) -> pd.DataFrame:
+def _frame(view: CompareView) -> pd.DataFrame:
     """The three tables, a row for each cell; the last column of the pictures has no name."""
     import pandas as pd
 
-    index = pd.MultiIndex.from_product([shown.names, [*shown.names, ""]], names=["from", "to"])
-    values = {"a": shown.a.ravel(), "b": shown.b.ravel(), "change": shown.change.ravel()}
+    index = pd.MultiIndex.from_product([view.names, [*view.names, ""]], names=["from", "to"])
+    values = {name: getattr(view, name).ravel() for name in ("a", "b", "change")}
     return pd.DataFrame(values, index=index).reset_index()
 
 
@@ -148,15 +145,12 @@ def show_all_heads(found: Comparison, layer: int, head: int) -> None:
     layers, heads = np.divmod(np.arange(found.distances.size), found.a.shape[1])
     labels = np.array(found.a.layer_labels)
     columns = {"layer": labels[layers], "head": heads + 1, "distance": found.distances.ravel()}
-    columns["floor"] = found.floor.values.ravel()  # noqa: PD011 - of no data frame
-    columns["over"] = found.over.ravel()
-    for way in ("nearest", "matched"):
-        matching = getattr(found, way)
-        if matching is not None:
-            names = [head_name(found.b, *place) for place in np.ndindex(found.b.shape[:2])]
-            columns[way] = np.array([*names, ""])[matching.partner]  # -1: none is left
-            for name in ("distance", "low", "high"):
-                columns[f"{way}_{name}"] = getattr(matching, name)
+    columns |= {"floor": found.floor.ravel(), "over": found.over.ravel()}
+    names = [head_name(found.b, *place) for place in np.ndindex(found.b.shape[:2])]
+    for way, matching in found.matchings.items():
+        columns[way] = np.array([*names, ""])[matching.partner]  # -1: none is left
+        for name in ("distance", "low", "high"):
+            columns[f"{way}_{name}"] = getattr(matching, name)
     table = HeadTable(trace=found.a, table=pd.DataFrame(columns), layer=layer, head=head)
     with st.expander("All heads"):
         titles = {name: name.replace("_", ", ") for name in list(columns)[2:]}
