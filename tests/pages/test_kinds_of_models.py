@@ -87,7 +87,7 @@ VIEWS = [
 # What no page may say of an image; "sentence" and "word" alone stand in the names of sources.
 UNTRUE = ("this text", "your text", "the text", "a longer text", "two words", "full stop", "comma")
 ROWS = [
-    *rows("causal", *(page.name for page in TEXT_PAGES), says=SMALL),
+    *rows("causal", *(page.name for page in TEXT_PAGES if page.name != "lessons"), says=SMALL),
     *rows("absent", "home", "effect", "atlas", says=NOT_HERE),
     *rows("decoder", *SQUARE, says=READS, never=(TOKENS,)),
     *rows("cross", *(f"heatmap?decoder={quote_plus(each)}" for each in HOSTILE), never=IMG),

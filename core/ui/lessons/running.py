@@ -7,6 +7,7 @@ browser.
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -64,7 +65,9 @@ def place_strip() -> None:
         st.empty()
         return
     lesson, number, step = _step()
-    box = st.container(key="lesson_veiled" if step.veiled else "lesson")  # see style.css
+    box = st.container(key="lesson_veiled" if step.veiled else "lesson")  # see veil.css
+    for name in ("headline.css", "veil.css")[: 1 + step.veiled]:
+        st.html(Path(__file__).with_name(name))
     if st.session_state.get(_DRAWN) == (lesson.name, number):
         st.session_state[_SLOT] = box.container()
         return
