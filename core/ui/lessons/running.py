@@ -7,17 +7,19 @@ browser.
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from core.ui import address, controls
+from core.ui.cache import remembered
 from core.ui.current import WHEN_TRACED, current_key
 from core.ui.frame import switch
 from core.ui.frame.layout import WHEN_DRAWN
 from core.ui.lessons.record import Lesson, Step, names, read_lesson
-from core.ui.words.pages import GO_TO, go_to, opened
+from core.ui.words.pages import GO_TO, find_page, go_to, opened
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 _PAGE = "lessons"  # the page of all lessons
 _KEY, _SLOT, _TRACE = "lesson_strip", "_place_of_strip", "_trace_of_lesson"
+_SAID = "_said_of_step"
 _DRAWN = "_step_of_strip"  # the lesson and the step that the strip on screen is of
 # The text for which the step has found its place; "" if it is yet to find one.
 _FOUND_FOR = "_lesson_found_for"
@@ -53,6 +56,8 @@ def begin(page: StreamlitPage) -> None:
     is_link &= wanted in {"", str(number)}  # else a notice stays on this page
     if is_link and (page.url_path == _PAGE or not address.asks_for("model")):
         open_step(name, number)
+        if state[GO_TO] != page.url_path:  # before anything of this page is drawn
+            st.switch_page(find_page(state[GO_TO]).path)
     state.update({WHEN_TRACED: _take_trace, WHEN_DRAWN: _draw})
 
 
@@ -163,8 +168,10 @@ def _draw() -> None:
     trace: Trace | None = st.session_state.pop(_TRACE, None)
     text = st.session_state["text"] if trace is not None and trace.patches is None else ""
     own = text if text.strip() != (step.text or lesson.text) else ""
-    data = strip(lesson, number, trace, _place(trace), own)
-    data["guesses"] = "" if trace is None else _hash(trace)  # where the browser keeps them
+    place, guesses = _place(trace), "" if trace is None else _hash(trace)
+    measure = partial(strip, lesson, number, trace, place, own)
+    data = dict(remembered(_SAID, (lesson.name, number, guesses, place), measure))
+    data["guesses"] = guesses  # where the browser keeps them
     data["restart"] = data.get("restart", False) or opened().name != step.page
     slot = st.session_state.pop(_SLOT)
     with slot if st.session_state.get(_DRAWN) == (lesson.name, number) else slot.container():
