@@ -13,9 +13,8 @@ navigation.configure()
 st.logo(navigation.LOGO, size="large", icon_image=navigation.MARK)
 with page_run():
     controls.begin_run()
-    page = navigation.register_pages()
+    page = navigation.register_pages(running.begin)
     layout.draw_window()
-    running.begin(page)
     asked = navigation.requested_page(page)
     switch.decide(asked, by_button=navigation.opened_by_button())
     with first_row.draw(searches=asked.searches):

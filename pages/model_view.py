@@ -18,7 +18,7 @@ from core.components.model_view import (
     view_data,
 )
 from core.ui import controls, place, presets
-from core.ui.current import current_key, current_trace
+from core.ui.current import current_trace
 from core.ui.downloads import contents, offer_page
 from core.ui.frame.layout import caption_row, control_row, more, show_end
 from core.ui.heads import gaps_note
@@ -47,17 +47,15 @@ with control_row():
         hide = controls.flag("hide", hide_special(trace))
 presets.show_for(trace)
 
-with st.spinner("Drawing every head …"):
-    shown = model_map(trace, pairs=pairs, hide_special=hide)
+shown = model_map(trace, pairs=pairs, hide_special=hide)
 if shown is None:
     st.info("No token of this text is left: show special tokens, or other pairs of sentences.")
     controls.end_page()
-key = current_key(trace.model)
-if answer := headline(trace, key):
+if answer := headline(trace):
     set_headline(answer, "Press a head to enlarge it.", tokens=len(trace.tokens))
 look = Appearance(style, current)
 export = contents("model-view", trace.model, "")
-data = view_data(shown, trace, look, highlight(trace, key, pattern), export.titled("All heads"))
+data = view_data(shown, trace, look, highlight(trace, pattern), export.titled("All heads"))
 opened = show_model_view(data, *trace.shape[:2], key="model_view")
 if opened is not None:
     controls.pick(

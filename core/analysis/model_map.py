@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from core.analysis.arrays import one_thread
 from core.analysis.pairs import permitted_pairs
-from core.model.trace import Array, Token, Trace
+from core.model.trace import Array, Token, Trace, kept
 
 Bytes = NDArray[np.uint8]
 
@@ -39,6 +39,7 @@ class ModelMap:
     pairs: NDArray[np.int64]  # (layer, head, 3, 2), their row and column; -1 where there is none
 
 
+@kept
 def model_map(
     trace: Trace,
     *,

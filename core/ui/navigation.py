@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import NoReturn
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.model.errors import ModelError
 from core.ui import address, controls
@@ -48,8 +50,11 @@ def configure() -> None:
     )
 
 
-def register_pages() -> StreamlitPage:
+def register_pages(instead: Callable[[StreamlitPage], str] = lambda _: "") -> StreamlitPage:
     """Register the pages by section; returns the one the address asks for.
+
+    `instead` gets that one and may name another, which then is the page of this run: after
+    ``st.switch_page`` all of app.py would run a second time.
 
     Streamlit drops the name from its default page's address, so a link to ``/home`` would fail; a
     hidden default page that leads there keeps every page's file name its address.
@@ -59,7 +64,11 @@ def register_pages() -> StreamlitPage:
     joined = [st.Page(f"pages/{name}.py", visibility="hidden") for name in JOINED]
     menu[""] = [front_door, *joined, *menu[""]]
     st.set_option("client.showSidebarNavigation", value=True)  # see .streamlit/config.toml
-    return st.navigation(menu, expanded=True)  # else the last pages are hidden behind a button
+    page = st.navigation(menu, expanded=True)  # else the last pages are hidden behind a button
+    if (name := instead(page)) and (context := get_script_run_ctx()) is not None:
+        context.pages_manager.set_script_intent("", name)
+        page = st.navigation(menu, expanded=True)
+    return page
 
 
 def _menu_entry(page: Page) -> StreamlitPage:

@@ -10,7 +10,7 @@ import numpy as np
 from core.analysis.arrays import Bools, Floats
 from core.analysis.head_patterns.measure import mean_scores, measure_text
 from core.analysis.head_patterns.registry import PATTERNS, Pattern
-from core.model.trace import Trace
+from core.model.trace import Trace, kept
 
 HIGHLIGHTED: Mapping[str, Pattern] = {
     pattern.link: pattern
@@ -41,9 +41,10 @@ class HeadSearch:
         return [(*divmod(int(i), heads), float(flat[i])) for i in order if np.isfinite(flat[i])]
 
 
+@kept
 def find_heads(trace: Trace, name: str) -> HeadSearch:
-    """The heads that follow the pattern `name` of `HIGHLIGHTED` on this text."""
-    pattern = HIGHLIGHTED[name]
+    """The heads that follow a pattern on this text, `name` being its :attr:`Pattern.link`."""
+    pattern = next(each for each in PATTERNS if each.link == name)
     measured = mean_scores([measure_text(trace, [pattern])])
     scores, uniform = measured.means[pattern.score], measured.uniform[pattern.score]
     holds = scores > pattern.threshold

@@ -11,7 +11,7 @@ from core.model.trace.parts import (
     default_scaling,
     softmax,
 )
-from core.model.trace.record import Trace
+from core.model.trace.record import Trace, kept
 
 __all__ = [
     "Array",
@@ -23,5 +23,6 @@ __all__ = [
     "Token",
     "Trace",
     "default_scaling",
+    "kept",
     "softmax",
 ]

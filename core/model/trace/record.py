@@ -7,14 +7,20 @@ with its square.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from importlib import import_module
-from typing import Literal
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from core.model.trace.input import Input, input_of
 from core.model.trace.parts import Array, AttentionType, Layer, Patches, Token
+
+_Rest = ParamSpec("_Rest")
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,3 +176,22 @@ class Trace:
             raise IndexError(f"layer {layer} of a model with layers 0 to {layers - 1}")
         if head is not None and not 0 <= head < heads:
             raise IndexError(f"head {head} of a model with heads 0 to {heads - 1}")
+
+
+def kept(
+    function: Callable[Concatenate[Trace, _Rest], _Answer],
+) -> Callable[Concatenate[Trace, _Rest], _Answer]:
+    """Keep what a function says of a trace for as long as there is the trace, for all visitors.
+
+    The answer must neither hold the trace, which would then never go, nor be changed.
+    """
+    answers: WeakKeyDictionary[Trace, dict[Any, _Answer]] = WeakKeyDictionary()
+
+    @wraps(function)
+    def find(trace: Trace, /, *args: _Rest.args, **options: _Rest.kwargs) -> _Answer:
+        known, question = answers.setdefault(trace, {}), (args, *sorted(options.items()))
+        if question not in known:
+            known[question] = function(trace, *args, **options)
+        return known[question]
+
+    return find

@@ -42,7 +42,7 @@ def _points(lesson: Lesson, block: str) -> list[str]:
 
 def _step(lesson: Lesson, number: int, link: str) -> dict[str, Any]:
     address = f"{link}?{urlencode({'lesson': lesson.name, 'step': number})}"
-    lines = list(_lines(strip(lesson, number, *_screen(lesson, lesson.steps[number - 1]))))
+    lines = list(_lines(strip(lesson.name, number, *_screen(lesson, lesson.steps[number - 1]))))
     return {"link": address, "code": svg_code(address), "lines": lines}
 
 

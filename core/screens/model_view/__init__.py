@@ -9,8 +9,6 @@ import streamlit as st
 
 from core.analysis.head_patterns.search import HeadSearch, find_heads
 from core.components.model_view import Marks
-from core.ui import cache
-from core.ui.cache import TraceKey
 from core.ui.words.pattern_words import highlight_names, words_for
 from core.ui.words.prose import Prose
 from core.vocabulary import head_name
@@ -22,7 +20,6 @@ _words = Prose(__file__)
 STYLES: list[Literal["lines", "tiles"]] = ["lines", "tiles"]
 _PAIRS = {"all": "All", "aa": "A → A", "ab": "A → B", "ba": "B → A", "bb": "B → B"}
 _CROSS_PAIRS = {"all": "All", "aa": "→ A", "ab": "→ B"}  # queries are in neither sentence
-_MAX_SEARCHES = 32  # each two numbers per head, kept for all visitors
 _GAP = "\N{NO-BREAK SPACE}"
 _MAX_NAMED = 6  # heads named in the sentence; in the picture all are marked
 
@@ -32,13 +29,7 @@ def pair_names(trace: Trace) -> Callable[[str], str]:
     return (_PAIRS if trace.source is None else _CROSS_PAIRS).__getitem__
 
 
-@st.cache_resource(max_entries=_MAX_SEARCHES, show_spinner=False)
-def _heads_that(key: TraceKey, pattern: str) -> HeadSearch:
-    """The heads that follow a pattern of `HIGHLIGHTED` on a text or an image."""
-    return find_heads(cache.trace(*key), pattern)
-
-
-def headline(trace: Trace, key: TraceKey) -> str:
+def headline(trace: Trace) -> str:
     """How many heads rest on delimiters, and which looks at the neighbour most (Markdown).
 
     Empty if neither can be measured.
@@ -46,8 +37,8 @@ def headline(trace: Trace, key: TraceKey) -> str:
     words, offered = words_for(trace), highlight_names(trace)
     if "delimiters" not in offered:
         return ""
-    resting = _heads_that(key, "delimiters")
-    before = _heads_that(key, "previous") if "previous" in offered else None
+    resting = find_heads(trace, "delimiters")
+    before = find_heads(trace, "previous") if "previous" in offered else None
     ranked = before.ranked() if before is not None and before.holds.any() else []
     return _words(
         "headline",
@@ -60,14 +51,14 @@ def headline(trace: Trace, key: TraceKey) -> str:
     )
 
 
-def highlight(trace: Trace, key: TraceKey, name: str) -> Marks | None:
+def highlight(trace: Trace, name: str) -> Marks | None:
     """Say which heads follow the pattern, and return the labels of the tiles.
 
     The whole text is measured, whichever tokens are hidden.
     """
     if name == "none":
         return None
-    search = _heads_that(key, name)
+    search = find_heads(trace, name)
     st.markdown(_describe(trace, search))
     if not search.measurable:
         return None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -56,10 +57,22 @@ Found = Mapping[str, Any]  # layer, head, query, key from 1; query_token, key_to
 Predicate = Callable[[Trace], Mapping[str, Any] | None]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-MEASURES: dict[str, Measure] = {}
-MISTAKES: dict[str, Mistake] = {}
-PLACES: dict[str, Callable[[Trace], Found | None]] = {}  # None if the text has no such place
-PREDICATES: dict[str, Predicate] = {}
+
+class _Registry(dict[str, _Function]):
+    """Functions by name; a module that registers some is imported when one of them is asked for."""
+
+    def __missing__(self, name: str) -> _Function:
+        for module in ("measures", "of_heads"):
+            import_module(f"core.ui.lessons.{module}")
+            if name in self:
+                return self[name]
+        raise KeyError(name)
+
+
+MEASURES: dict[str, Measure] = _Registry()
+MISTAKES: dict[str, Mistake] = _Registry()
+PLACES: dict[str, Callable[[Trace], Found | None]] = _Registry()  # None: the text has no such place
+PREDICATES: dict[str, Predicate] = _Registry()
 SAFE = ("query_token", "key_token", "layer", "head", "name", "tokens")  # give no answer away
 
 

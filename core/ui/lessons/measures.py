@@ -8,11 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.analysis import strongest_link as links
-from core.analysis.anomalies.measures import measure_heads
-from core.analysis.head_patterns.measure import mean_scores, measure_text
-from core.analysis.head_patterns.registry import PATTERNS
-from core.analysis.neuron import read_head
-from core.analysis.pair_projection import project_pair
+from core.analysis.head_patterns.search import find_heads
 from core.analysis.pairs import permitted_pairs, uniform_attention
 from core.model.trace import Trace
 from core.ui.lessons.answers import (
@@ -82,6 +78,8 @@ def has_pronoun(trace: Trace) -> Mapping[str, Any] | None:
 @place_of
 def by_hand(trace: Trace) -> Found | None:
     """The strongest link, and the numbers that lead from one product to its weight."""
+    from core.analysis.neuron import read_head
+
     if (link := links.strongest_link(trace)) is None:
         return None
     query, key, head = link.query, link.key, read_head(trace, link.layer, link.head)
@@ -141,6 +139,8 @@ def busy_sink(trace: Trace) -> Found:
 
 
 def _sink(trace: Trace, *, idle: bool) -> Found:
+    from core.analysis.anomalies.measures import measure_heads
+
     heads = measure_heads(trace)
     names = {"taken": "sink_attention", "moved": "sink_contribution", "value": "sink_value"}
     taken, moved = heads["sink_attention"], heads["sink_contribution"]
@@ -186,13 +186,10 @@ def strongest_column(trace: Trace, place: Place, *, special: bool) -> Answer:
 @measure
 def heads_of_pattern(trace: Trace, place: Place, *, pattern: str, count: bool = False) -> Answer:  # noqa: ARG001
     """The heads that follow a pattern, or else the one that comes nearest; or their `count`."""
-    record = next(each for each in PATTERNS if each.name == pattern)
-    measured = mean_scores([measure_text(trace, [record])])
-    scores, uniform = (
-        np.nan_to_num(each[record.score]) for each in (measured.means, measured.uniform)
-    )
+    search = find_heads(trace, pattern)
+    scores = np.nan_to_num(search.scores)
     best = divmod(int(scores.argmax()), scores.shape[1])
-    follows = np.argwhere((scores > record.threshold) & (scores > uniform)).tolist()
+    follows = np.argwhere(search.holds).tolist()
     fields = {"best_name": fields_of(trace, Place(*best))["name"], "score": float(scores[best])}
     fields |= {"count": len(follows), "heads": scores.size}
     heads = [(layer, head) for layer, head in follows] or [best]
@@ -215,6 +212,8 @@ def strongest_head_of(trace: Trace, place: Place, *, query: str, key: str) -> An
 @measure
 def by_layer(trace: Trace, place: Place, *, query: str, key: str, field: str) -> Answer:  # noqa: ARG001
     """How one word attends to another, and like it, layer by layer: one of the fields."""
+    from core.analysis.pair_projection import project_pair
+
     pair = project_pair(trace, find_word(trace, query), find_word(trace, key))
     attends, alike = pair.a_to_b.max(axis=1), pair.in_full
     at = {"top": attends.argmax(), "likest": alike.argmax(), "flattest": pair.kept.argmin()}
@@ -256,7 +255,7 @@ def word(trace: Trace, answer: Answer) -> list[int]:  # noqa: ARG001
 @mistake
 def resting(trace: Trace, answer: Answer) -> list[Any]:  # noqa: ARG001
     """Heads that rest on special tokens and punctuation."""
-    return list(heads_of_pattern(trace, Place(None, None), pattern="delimiter").right)
+    return list(heads_of_pattern(trace, Place(None, None), pattern="delimiters").right)
 
 
 @predicate

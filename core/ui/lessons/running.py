@@ -7,19 +7,17 @@ browser.
 from __future__ import annotations
 
 import hashlib
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from core.ui import address, controls
-from core.ui.cache import remembered
 from core.ui.current import WHEN_TRACED, current_key
 from core.ui.frame import switch
 from core.ui.frame.layout import WHEN_DRAWN
 from core.ui.lessons.record import Lesson, Step, names, read_lesson
-from core.ui.words.pages import GO_TO, find_page, go_to, opened
+from core.ui.words.pages import GO_TO, go_to, opened
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
@@ -28,17 +26,17 @@ if TYPE_CHECKING:
     from core.ui.lessons.answers import Place
 
 _PAGE = "lessons"  # the page of all lessons
-_KEY, _SLOT, _TRACE = "lesson_strip", "_place_of_strip", "_trace_of_lesson"
-_SAID = "_said_of_step"
+_KEY, _SLOT, _TRACE = "lesson_strip", "_place_of_strip", "_trace_of_lesson"  # with its hash
 _DRAWN = "_step_of_strip"  # the lesson and the step that the strip on screen is of
 # The text for which the step has found its place; "" if it is yet to find one.
 _FOUND_FOR = "_lesson_found_for"
 
 
-def begin(page: StreamlitPage) -> None:
+def begin(page: StreamlitPage) -> str:
     """Read the lesson and its step; a link that names no more than these opens the step.
 
-    Opening the page of all lessons from the menu ends the lesson.
+    Returns the name of the step's page, to be opened instead, or "". Opening the page of all
+    lessons from the menu ends the lesson.
     """
     state, is_link = st.session_state, address.is_read_now()
     for key in (WHEN_TRACED, WHEN_DRAWN, _TRACE):
@@ -50,15 +48,15 @@ def begin(page: StreamlitPage) -> None:
     )
     if not name:
         state.pop(_DRAWN, None)
-        return
+        return ""
+    state.update({WHEN_TRACED: _take_trace, WHEN_DRAWN: _draw})
     wanted = address.asks_for("step")
     number = controls.number("step", 1, len(read_lesson(name).steps), 1)
     is_link &= wanted in {"", str(number)}  # else a notice stays on this page
     if is_link and (page.url_path == _PAGE or not address.asks_for("model")):
         open_step(name, number)
-        if state[GO_TO] != page.url_path:  # before anything of this page is drawn
-            st.switch_page(find_page(state[GO_TO]).path)
-    state.update({WHEN_TRACED: _take_trace, WHEN_DRAWN: _draw})
+        return str(state[GO_TO])
+    return ""
 
 
 def place_strip() -> None:
@@ -140,7 +138,7 @@ def _take_trace(trace: Trace) -> None:
     from core.ui.lessons.saying import filled_link
 
     state, step, text = st.session_state, _step()[2], _hash(trace)
-    state[_TRACE] = trace
+    state[_TRACE] = trace, text
     before = state.get(_FOUND_FOR, text)  # nothing before a link that has all parameters
     state[_FOUND_FOR] = text
     if before == text or opened().name != step.page:
@@ -165,12 +163,10 @@ def _draw() -> None:
     from core.ui.lessons.saying import strip
 
     lesson, number, step = _step()
-    trace: Trace | None = st.session_state.pop(_TRACE, None)
+    trace, guesses = st.session_state.pop(_TRACE, (None, ""))
     text = st.session_state["text"] if trace is not None and trace.patches is None else ""
     own = text if text.strip() != (step.text or lesson.text) else ""
-    place, guesses = _place(trace), "" if trace is None else _hash(trace)
-    measure = partial(strip, lesson, number, trace, place, own)
-    data = dict(remembered(_SAID, (lesson.name, number, guesses, place), measure))
+    data = strip(lesson.name, number, trace, _place(trace), own)
     data["guesses"] = guesses  # where the browser keeps them
     data["restart"] = data.get("restart", False) or opened().name != step.page
     slot = st.session_state.pop(_SLOT)

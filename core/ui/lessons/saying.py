@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.ui.lessons import measures, of_heads  # noqa: F401 - both register their functions
+from core.model.trace import Trace, kept
 from core.ui.lessons.answers import (
     MEASURES,
     MISTAKES,
@@ -18,14 +18,14 @@ from core.ui.lessons.answers import (
     NotInTextError,
     Place,
 )
+from core.ui.lessons.record import read_lesson
 from core.ui.words.messages import quote
 from core.ui.words.numbers import in_a_row
 from core.ui.words.prose import Prose
 from core.vocabulary import head_name, labels_of
 
 if TYPE_CHECKING:
-    from core.model.trace import Trace
-    from core.ui.lessons.record import Ask, Lesson, Step
+    from core.ui.lessons.record import Ask, Step
 
 Parts = list[list[str]]  # a text and its class: "", "code", "em" or "strong"
 _words = Prose(__file__)
@@ -42,39 +42,41 @@ def filled_link(step: Step, trace: Trace) -> dict[str, str]:
 
 
 def strip(
-    lesson: Lesson, number: int, trace: Trace | None, screen: Place, own_text: str = ""
+    name: str, number: int, trace: Trace | None, screen: Place, own_text: str = ""
 ) -> dict[str, Any]:
-    """What the strip shows at a step, for the component.
+    """What the strip shows at a step of the lesson of that name, for the component.
 
     `trace` is None on a page that has none. `screen` is the place on screen, for steps that name
     none; `own_text` is the text on screen if it is not the step's.
     """
+    lesson = read_lesson(name)
     data = {
-        "lesson": lesson.name,
+        "lesson": name,
         "title": lesson.title,
         "step": number,
         "count": len(lesson.steps),
         "questions": [n for n, each in enumerate(lesson.steps, start=1) if each.ask],
     }
     try:
-        return data | _said(lesson, number, trace, screen, own_text)
+        if trace is not None:
+            return data | _said(trace, name, number, screen, own_text)
+        step = lesson.steps[number - 1]
+        if step.ask or step.find:
+            raise NotInTextError
+        return data | {"tell": parts(lesson.words(f"tell_{number}"))}
     except NotInTextError as missing:
         need = quote(str(missing)) if str(missing) else ""
         return data | {"tell": parts(_words("not_here", need=need)), "restart": True}
 
 
-def _said(
-    lesson: Lesson, number: int, trace: Trace | None, screen: Place, own_text: str
-) -> dict[str, Any]:
+@kept
+def _said(trace: Trace, name: str, number: int, screen: Place, own_text: str) -> dict[str, Any]:
+    lesson = read_lesson(name)
     step, words = lesson.steps[number - 1], lesson.words
 
     def say(block: str, fields: Mapping[str, object]) -> Parts:
         return parts(words(block, **_quoted(fields)))
 
-    if trace is None:
-        if step.ask or step.find:
-            raise NotInTextError
-        return {"tell": say(f"tell_{number}", {})}
     known = _found(step, trace)
     if step.ask is None:
         return {"tell": say(f"tell_{number}", known)}
