@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
+from copy import copy
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -51,28 +53,34 @@ def configure() -> None:
 
 
 def register_pages(instead: Callable[[StreamlitPage], str] = lambda _: "") -> StreamlitPage:
-    """Register the pages by section; returns the one the address asks for.
+    """Register the pages by section; returns the one of this run.
 
-    `instead` gets that one and may name another, which then is the page of this run: after
+    That is the one the address asks for, unless `instead`, which gets it, names another: after
     ``st.switch_page`` all of app.py would run a second time.
 
     Streamlit drops the name from its default page's address, so a link to ``/home`` would fail; a
-    hidden default page that leads there keeps every page's file name its address.
+    hidden default page in whose place Home is opened keeps every page's file name its address.
     """
-    front_door = st.Page(_go_home, title="Headscope", default=True, visibility="hidden")
-    menu = {section: [_menu_entry(page) for page in pages] for section, pages in SECTIONS.items()}
-    joined = [st.Page(f"pages/{name}.py", visibility="hidden") for name in JOINED]
-    menu[""] = [front_door, *joined, *menu[""]]
+    menu = {section: list(map(copy, pages)) for section, pages in _menu().items()}
     st.set_option("client.showSidebarNavigation", value=True)  # see .streamlit/config.toml
     page = st.navigation(menu, expanded=True)  # else the last pages are hidden behind a button
-    if (name := instead(page)) and (context := get_script_run_ctx()) is not None:
+    name = instead(page) or ("" if page.url_path else "home")
+    if name and (context := get_script_run_ctx()) is not None:
         context.pages_manager.set_script_intent("", name)
         page = st.navigation(menu, expanded=True)
     return page
 
 
-def _menu_entry(page: Page) -> StreamlitPage:
-    return st.Page(page.path, title=page.in_menu, help=page.question)
+@cache
+def _menu() -> dict[str, list[StreamlitPage]]:
+    """All pages by section, made once: Streamlit resolves the path of each."""
+    front_door = st.Page(lambda: None, title="Headscope", default=True, visibility="hidden")
+    joined = [st.Page(f"pages/{name}.py", visibility="hidden") for name in JOINED]
+    menu = {
+        section: [st.Page(page.path, title=page.in_menu, help=page.question) for page in pages]
+        for section, pages in SECTIONS.items()
+    }
+    return menu | {"": [front_door, *joined, *menu[""]]}
 
 
 def _compare() -> None:
@@ -81,10 +89,6 @@ def _compare() -> None:
     if all(map(str.isdigit, place.values())):
         controls.pick(**place)
     go_to(_COMPARE.name)
-
-
-def _go_home() -> None:
-    st.switch_page(find_page("home").path)
 
 
 def requested_page(page: StreamlitPage) -> Page:
