@@ -66,6 +66,7 @@ def register_pages(instead: Callable[[StreamlitPage], str] = lambda _: "") -> St
     page = st.navigation(menu, expanded=True)  # else the last pages are hidden behind a button
     name = instead(page) or ("" if page.url_path else "home")
     if name and (context := get_script_run_ctx()) is not None:
+        st.query_params.clear()  # Back then comes to the page that was asked for, and stays there
         context.pages_manager.set_script_intent("", name)
         page = st.navigation(menu, expanded=True)
     return page
