@@ -131,9 +131,9 @@ class Page:
 
 
 def _read(path: Path) -> Page:
-    record = _with_tuples(tomllib.loads(path.read_text("utf-8")))
+    record = with_tuples(tomllib.loads(path.read_text("utf-8")))
     parts = {
-        name: Part(part) if isinstance(part, str) else Part(**_with_tuples(part))
+        name: Part(part) if isinstance(part, str) else Part(**with_tuples(part))
         for name, part in record.pop("parts", {}).items()
     }
     gone = record.pop("gone", {}) | _GONE
@@ -141,7 +141,8 @@ def _read(path: Path) -> Page:
     return Page(name, parts=parts, gone=gone, **record)
 
 
-def _with_tuples(table: Mapping[str, Any]) -> dict[str, Any]:
+def with_tuples(table: Mapping[str, Any]) -> dict[str, Any]:
+    """A table of a TOML file with tuples for lists, as records hold them."""
     return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
 
 
