@@ -69,7 +69,7 @@ class Page:
         None if an example sets only what it names.
     visits : as for a part, for a page without parts.
     quick : parameters with which the page opens quickly; for tests.
-    opens : parameters of a link that has no text.
+    opens : parameters of a link that has neither a text nor another model to compare with.
     compares : whether it has a button that compares its text with another.
     joined : former pages that are now part of this one, by name: the `link` parameters to add to
         their links, unless these have them, and new names of `parts`.
