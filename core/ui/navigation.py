@@ -104,7 +104,7 @@ def requested_page(page: StreamlitPage) -> Page:
         go_to(now.name)
     name = st.session_state.get(GO_TO) or page.url_path
     requested = find_page(name if name in {each.name for each in PAGES} else "home")
-    if address.is_read_now() and not address.asks_for("text"):
+    if address.is_read_now() and not any(map(address.asks_for, ("text", "model_b"))):
         address.translate(requested.opens, {})
     return requested
 

@@ -26,9 +26,7 @@ def aligned(a: str, b: str, *corrections: tuple[int, int]) -> Alignment:
 @pytest.mark.parametrize(
     ("a", "b", "names", "only_a", "only_b"),
     [
-        ("[CLS] The cat [SEP]", "[CLS] the cat [SEP]", "[CLS] The cat [SEP]", "", ""),
-        ("a quick cat sat", "a quick cat never sat", "a quick cat sat", "", "never"),
-        ("the old grey cat", "the cat", "the cat", "old grey", ""),
+        ("[CLS] a sly old cat [SEP]", "[CLS] A cat [SEP]", "[CLS] a cat [SEP]", "sly old", ""),
         ("it is too big .", "it is too small .", "it is too big/small .", "", ""),
         ("the cat saw the dog", "the dog saw the cat", "the cat/dog saw the₂ dog/cat", "", ""),
         ("no no yes", "no yes", "no yes", "no", ""),

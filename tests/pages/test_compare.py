@@ -111,7 +111,8 @@ def test_a_model_that_may_not_be_used_or_does_not_fit_is_told_before_it_is_loade
     connect: Callable[..., None], monkeypatch: pytest.MonkeyPatch, loaded: list[str]
 ) -> None:
     connect("203.0.113.9")
-    app = open_app("compare", text=STUDENT, model_b="owner/secret")
+    app = open_app("compare", model_b="owner/secret")
+    assert app.text_input(key="text_b").value == ""  # not that of the pair that the page opens with
     assert "does not offer" in "\n".join(str(box.value) for box in app.error)
     assert "owner/secret" not in loaded
 

@@ -165,9 +165,9 @@ def leading_table(layered: Layered, found: HeadEffects) -> pd.DataFrame:
     `found` has fresh random directions for :func:`leading_heads` only; others are nan. Columns
     ``layer`` and ``head`` (from 1); ``effect``; ``low`` and ``high``, the smallest and the largest
     effect of a direction by size; ``p``, the rank of the effect among them by size; ``tail``, its
-    chance by :func:`core.analysis.statistics.gamma_p` times the model's number of heads, since
-    these are its largest; ``matters``, by Holm's rule over p with a chance of at most `LEVEL` of
-    any false claim, a tail of at most that, and an effect of at least `NEGLIGIBLE` of the largest.
+    chance by :func:`core.analysis.statistics.gamma_p` times the places (layer, head) of the model,
+    of which these are the largest; ``matters``, by Holm's rule over p with at most a `LEVEL` chance
+    of any false claim, a tail no larger, and an effect of at least `NEGLIGIBLE` of the largest.
     ``table.attrs`` has "measure", "unit" and "replace" of the effects, and "draws", how many.
     """
     import pandas as pd
@@ -177,7 +177,7 @@ def leading_table(layered: Layered, found: HeadEffects) -> pd.DataFrame:
     sizes = np.abs(found.draws[:, layer, head])  # (draw, leader)
     p = rank_p(np.abs(effect), sizes)
     power = 2 if (found.draws[:, layer, head] < 0).any() else 1  # no sign: it is a square
-    tail = gamma_p(np.abs(effect) ** power, sizes**power) * np.isfinite(found.values).sum()
+    tail = gamma_p(np.abs(effect) ** power, sizes**power) * found.draws[0].size
     table = pd.DataFrame(
         {
             "layer": np.array(layered.layer_labels)[layer],

@@ -96,10 +96,7 @@ def ablate(
     replace, measure, pair, max_tokens : as for :func:`core.model.effects`.
     draws : the maximum number of controls.
 
-    Raises
-    ------
-    UnsupportedModelError
-        When the model cannot be intervened on or measured this way, or a query would keep no key.
+    Raises `UnsupportedModelError` if it cannot be measured this way, or a query would keep no key.
     """
     if cells and model.way == "fast":
         # The fast function takes no extra mask, and rounds differently from the exact one.

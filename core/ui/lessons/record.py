@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
-from core.ui.words.pages import PAGES
+from core.ui.words.pages import PAGES, with_tuples
 from core.ui.words.prose import Prose
 
 FOLDER = Path(__file__).with_name("data")
@@ -141,8 +141,7 @@ def _read(path: Path) -> Lesson:
 
 
 def _filled(kind: Callable[..., _Record], table: Mapping[str, Any], where: str) -> _Record:
-    values = {key: tuple(each) if isinstance(each, list) else each for key, each in table.items()}
     try:
-        return kind(**values)
+        return kind(**with_tuples(table))
     except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: {error}") from error

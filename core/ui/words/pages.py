@@ -69,7 +69,7 @@ class Page:
         None if an example sets only what it names.
     visits : as for a part, for a page without parts.
     quick : parameters with which the page opens quickly; for tests.
-    opens : parameters of a link that has no text.
+    opens : parameters of a link that has neither a text nor another model to compare with.
     compares : whether it has a button that compares its text with another.
     joined : former pages that are now part of this one, by name: the `link` parameters to add to
         their links, unless these have them, and new names of `parts`.
@@ -131,9 +131,9 @@ class Page:
 
 
 def _read(path: Path) -> Page:
-    record = _with_tuples(tomllib.loads(path.read_text("utf-8")))
+    record = with_tuples(tomllib.loads(path.read_text("utf-8")))
     parts = {
-        name: Part(part) if isinstance(part, str) else Part(**_with_tuples(part))
+        name: Part(part) if isinstance(part, str) else Part(**with_tuples(part))
         for name, part in record.pop("parts", {}).items()
     }
     gone = record.pop("gone", {}) | _GONE
@@ -141,7 +141,8 @@ def _read(path: Path) -> Page:
     return Page(name, parts=parts, gone=gone, **record)
 
 
-def _with_tuples(table: Mapping[str, Any]) -> dict[str, Any]:
+def with_tuples(table: Mapping[str, Any]) -> dict[str, Any]:
+    """A table of a TOML file with tuples for lists, as records hold them."""
     return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
 
 
