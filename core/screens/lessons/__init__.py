@@ -28,7 +28,7 @@ def show_cards() -> None:
 
 
 def _draw_card(lesson: Lesson) -> None:
-    st.markdown(f"**{lesson.order} · {lesson.title}** :gray[{lesson.minutes} min]")
+    st.markdown(f"**{lesson.order} · {lesson.title}** :gray[{lesson.minutes}\N{NO-BREAK SPACE}min]")
     st.markdown(lesson.words("can"))
     with st.container(horizontal=True):
         st.button(
