@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools
-from core.model.trace import Array, Token, Trace
+from core.model.trace import Array, Token, Trace, kept
 
 _MIN_DISTANCE = 2  # words: in almost every model neighbours attend to each other, which is no news
 _SINK = 0.35  # of a head's attention, averaged over the other tokens: such a key is a sink
@@ -48,6 +48,7 @@ class FoundLink(Link):
     joins_words: bool
 
 
+@kept
 def find_link(trace: Trace) -> FoundLink | None:
     """The head to show first, at the pair that it lifts most above its layer's mean.
 

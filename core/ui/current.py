@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from core.model.bundled.first import FirstInput
     from core.model.text.languages import Languages
 
-MAX_FOUND = 64  # links of eight numbers each, kept for all visitors
 WHEN_TRACED = "_when_traced"  # in the session: a function that gets the trace before controls
 _LAST_GOOD = "_last_good_models"  # by modality
 _FAILED = first_model.FAILED
@@ -172,15 +171,9 @@ def shown_model() -> str:
 def found_head(trace: Trace) -> FoundLink | None:
     """The layer and head (from 0) worth showing first, and the pair of tokens that it joins.
 
-    `trace` is of the text on screen. None if no token has another one to attend to.
+    None for an image, and if no token has another one to attend to.
     """
-    return _found_link(current_key(trace.model))
-
-
-@st.cache_resource(max_entries=MAX_FOUND, show_spinner=False)
-def _found_link(key: cache.TraceKey) -> FoundLink | None:
-    """The head to show first on a text, and the two tokens it joins; None for an image."""
-    return find_link(cache.trace(*key)) if key.image is None else None
+    return find_link(trace) if trace.patches is None else None
 
 
 def _suggest_head(trace: Trace) -> None:

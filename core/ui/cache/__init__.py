@@ -6,7 +6,7 @@ Caches of a single page are in its ``core/screens/<page>``.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -15,7 +15,7 @@ import streamlit as st
 from core.model.bundled import first
 from core.model.memory import return_freed_memory
 from core.model.opening.catalog import bundled_problem, find_entry
-from core.model.trace import Array, AttentionType, Trace
+from core.model.trace import Array, AttentionType, Trace, kept
 from core.ui.serve import access, deployment
 from core.ui.serve.long_work import FirstLoad, room_for_twin
 from core.vocabulary import Modality
@@ -59,7 +59,6 @@ MAX_MODELS = 2  # the one on screen and the one before: 90 MB, BERT base 440 MB
 MAX_IMAGES = 6  # 3 MB at 145 tokens, 50 MB at 1,369 patches in 12 layers x 6 heads
 MAX_TRACES = 8  # 20 MB at 512 tokens, 0.5 MB for a sentence
 MAX_NORMS = 8  # 150 kB at 512 tokens
-MAX_FOLLOWED = 4  # traces of images, with a dozen numbers per head
 
 # For the models that pages open with, by name and modality.
 first_loads: dict[tuple[str, Modality], FirstLoad[LoadedModel]] = {
@@ -198,7 +197,7 @@ def transformed_norms(key: TraceKey) -> Array | None:
     return output_projection.transformed_norms(model(key.model, key.modality), trace(*key))
 
 
-@lru_cache(maxsize=MAX_FOLLOWED)
+@kept
 def followed(trace: Trace) -> pd.DataFrame:
     """What each head follows in an image, and each of the model's untrained twin; read-only."""
     from core.analysis.images.patch_scores import patches_of

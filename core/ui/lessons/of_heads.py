@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from core.analysis.query_key.clouds import head_clouds
 from core.analysis.query_key.correlation import distances_between
 from core.analysis.query_key.scaling import scale_head
 from core.analysis.strongest_link import strongest_links
-from core.model.trace import Array, Trace
+from core.model.trace import Array, Trace, kept
 from core.ui import cache
 from core.ui.lessons.answers import (
     Answer,
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 Head = tuple[int, int]  # layer and head, from 0
 _DRAWS, _SEED = 19, 1  # random directions of one head, as on the card of /effect
-_KEPT = 8  # results of each kind: a few numbers a head
 _CLEAR = 1.5  # times as large: below, two numbers count as alike
 _WIDE = 5.0  # a ten times wider range of a than the notebook's
 
@@ -159,7 +158,7 @@ def _one(place: Place) -> Head:
     return place.layer or 0, place.head or 0
 
 
-@lru_cache(maxsize=_KEPT)
+@kept
 def _grid(trace: Trace, name: str) -> Floats:
     """A quantity of every head, (layer, head): one of the unusual heads' if it is none of these."""
     if name == "replaced":
@@ -173,7 +172,7 @@ def _grid(trace: Trace, name: str) -> Floats:
     return measure_heads(trace)[name]
 
 
-@lru_cache(maxsize=_KEPT)
+@kept
 def _effects(trace: Trace, head: Head | None = None) -> Effects:
     """Effects of all heads without control, or of one beside random directions."""
     from core.model import effects
