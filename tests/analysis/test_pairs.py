@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from core.analysis.layer_payload import LayerPayload, drawn_size, permitted_bits
 from core.analysis.neuron import read_head
 from core.analysis.pairs import permitted
 from core.model import trace_text
-from core.model.trace import Layer
+from core.model.trace import Layer, Trace, kept
 from tests.analysis.pictures import image_trace, picture
 from tests.analysis.traces import (
     additive,
@@ -139,3 +140,20 @@ def test_a_weight_takes_one_dot_product_one_sum_and_what_the_model_adds(
     assert_array_equal(layer.bias, bias.reshape(-1, 8, 8))
     assert LayerPayload.of(replace(plain, layers=(Layer(1.0, 0 * bias),) * 2), 0).bias is None
     assert vectors_size(trace, 0) == vectors_size(plain, 0) + bias.nbytes
+
+
+def test_what_is_kept_goes_with_its_trace() -> None:
+    asked = []
+
+    @kept
+    def note(trace: Trace, word: str, *, mark: str = "") -> str:
+        asked.append(word)
+        return f"{word}{mark}{trace.shape[0]}"
+
+    trace = trace_with_attention(np.ones((2, 1, 1, 1), dtype=np.float32))
+    said = [note(trace, "a"), note(trace, "a"), note(trace, "a", mark="!"), note(trace, "b")]
+    assert said == ["a2", "a2", "a!2", "b2"]
+    assert asked == ["a", "a", "b"]
+    alive = ref(trace)
+    del trace
+    assert alive() is None
