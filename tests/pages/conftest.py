@@ -116,6 +116,7 @@ def few_effects() -> Iterator[None]:
     for numbers in (cache.followed, of_heads._effects, of_heads._grid):
         numbers.cache_clear()
     for kept in (
+        cache.image_pass,  # with what lessons say of an image
         compared.place_of,
         effects._place,
         effects.effects_of_head,

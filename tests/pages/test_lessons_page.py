@@ -27,6 +27,7 @@ def test_a_card_says_what_a_lesson_is_and_begins_it(files: dict[str, Callable[[]
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_effects")
 @pytest.mark.parametrize("name", ["rows", "images"])  # of a text, and of an image
 def test_a_sheet_has_an_answer_for_each_question_and_a_code_for_each_step(name: str) -> None:
     lesson, page = read_lesson(name), sheet_of(name, "http://teacher:8501/lessons")
