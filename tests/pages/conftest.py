@@ -33,7 +33,7 @@ from core.screens.atlas.corpus import building
 from core.screens.atlas.corpus.entry import AtlasEntry, keep_atlas
 from core.screens.atlas.corpus.source import Material
 from core.screens.atlas.head import single
-from core.screens.compare import exchange
+from core.screens.compare import exchange, picture
 from core.screens.compare import measured as compared
 from core.screens.heads import effects, effects_corpus, measured
 from core.ui import cache
@@ -110,7 +110,7 @@ def few_effects() -> Iterator[None]:
         patch.setattr(exchange, "exchange", functools.partial(exchanging.exchange, draws=2))
         patch.setattr(exchange, "VARIANTS", 1)
         patch.setattr(compared, "_SAMPLES", 6)
-        for module in (compared, exchange):
+        for module in (compared, exchange, picture):
             patch.setattr(module, "MAX_TOKENS", 24)
         yield
     for numbers in (cache.followed, of_heads._effects, of_heads._grid):
