@@ -36,10 +36,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests first: one that begins last would keep the other processors waiting."""
-    marks = ("slow", "browser")
-    slow = {item.path for item in items for name in marks if item.get_closest_marker(name)}
-    items.sort(key=lambda item: item.path not in slow)
+    """Files of the browser, quick files, slow files.
+
+    Workers begin at both ends, and meet among the quick: none waits long for another's last file.
+    """
+    browser = {item.path for item in items if item.get_closest_marker("browser")}
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: (item.path in slow) - (item.path in browser))
 
 
 def pytest_collection_finish() -> None:
@@ -53,8 +56,8 @@ def pytest_collection_finish() -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> object:
     """Workers take whole files, so that what a file sets up is set up once.
 
-    Files of the browser come first, and share the server and the Chromium of their worker: the
-    first worker begins with them, the others at the end of the list, until they meet.
+    Files of the browser share the server and the Chromium of the first worker, which begins with
+    them; the others begin at the end of the list.
     """
     from xdist.scheduler.loadscope import LoadScopeScheduling
 

@@ -98,7 +98,7 @@ def test_presented_the_question_is_as_large_as_the_headline_and_keys_keep_their_
     size = title.evaluate("(node) => getComputedStyle(node).fontSize")
     expect(strip(page).locator(".ask")).to_have_css("font-size", size)
     page.keyboard.press("PageDown")
-    follow(page, rf"/{LESSON.steps[1].page}\?.*lesson=rows&step=2")
+    follow(page, rf"/{LESSON.steps[1].page}\?.*lesson=rows&step=2.*layer=\d")
     expect(page.locator("html")).to_have_attribute("data-present", "")
     page.get_by_test_id("stSidebar").wait_for(state="hidden")
     settle(page)

@@ -42,8 +42,12 @@ SLID = """async () => {
   for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame)
   await Promise.allSettled(slides().map((each) => each.finished))
 }"""
-PATHS = [page.name for page in PAGES if page.name != "atlas"]
-PATHS += [f"atlas?budget=1000{more}" for more in ("", "&part=one&layer=4&head=2&dossier=1")]
+PATHS = [page.name for page in PAGES if not page.quick]
+PATHS += ["effect?model=bundled/gpt2-novels&text=It+rains."]
+PATHS += [
+    f"atlas?model=bundled/minilm&budget=1000{more}"
+    for more in ("", "&part=one&layer=4&head=2&dossier=1")
+]
 LOOKS = [
     pytest.param(path, (look,), id=path)
     for look, half in zip(DAY, (PATHS[::2], PATHS[1::2]), strict=True)

@@ -21,6 +21,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
+from core.analysis.images import selectivity
 from core.model import Effects, LoadedModel
 from core.model.interventions import exchange as exchanging
 from core.model.interventions import reference
@@ -32,10 +33,11 @@ from core.screens.atlas.corpus import building
 from core.screens.atlas.corpus.entry import AtlasEntry, keep_atlas
 from core.screens.atlas.corpus.source import Material
 from core.screens.atlas.head import single
-from core.screens.compare import exchange
+from core.screens.compare import exchange, picture
 from core.screens.compare import measured as compared
 from core.screens.heads import effects, effects_corpus, measured
 from core.ui import cache
+from core.ui.lessons import of_heads
 from core.ui.serve import visitor
 from tests.components.received import received
 
@@ -79,7 +81,7 @@ def _what_is_slow_is_made_once() -> Iterator[None]:
 def few_effects() -> Iterator[None]:
     """Effects on few tokens, of one head where all are asked for, beside two random directions.
 
-    What the others get is up to twice as much.
+    What the others get is up to twice as much. Of what heads follow, few permutations.
     """
     samples_of = reference.samples_of
 
@@ -96,6 +98,10 @@ def few_effects() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(effects, "_run", few(effects._run))
+        patch.setattr("core.model.effects", few(effects_of))
+        patch.setattr(
+            selectivity, "selectivity", functools.partial(selectivity.selectivity, permutations=9)
+        )
         patch.setattr(effects_corpus, "effects", few(effects_of))
         patch.setattr(effects, "MAX_TOKENS", 16)  # no text of other tests is cut
         patch.setattr(effects_corpus, "SAMPLE_DRAWS", 2)
@@ -104,8 +110,13 @@ def few_effects() -> Iterator[None]:
         patch.setattr(exchange, "exchange", functools.partial(exchanging.exchange, draws=2))
         patch.setattr(exchange, "VARIANTS", 1)
         patch.setattr(compared, "_SAMPLES", 6)
+        for module in (compared, exchange, picture):
+            patch.setattr(module, "MAX_TOKENS", 24)
         yield
+    for numbers in (cache.followed, of_heads._effects, of_heads._grid):
+        numbers.cache_clear()
     for kept in (
+        cache.image_pass,  # with what lessons say of an image
         compared.place_of,
         effects._place,
         effects.effects_of_head,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import streamlit as st
 
-from core.analysis.images import selectivity
 from core.analysis.projections import joint_embedding
 from core.analysis.projections.umap_process import ProjectionError
 from core.corpus.sample import sample_sentences
@@ -64,8 +63,6 @@ def _nothing_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images, "_box", images._box.__wrapped__)
     short_corpus = sample_sentences()[:9]
     monkeypatch.setattr(measured, "sample_sentences", lambda: short_corpus)
-    few = functools.partial(selectivity.selectivity, permutations=9)
-    monkeypatch.setattr(selectivity, "selectivity", few)
 
     def fail(*_: Any) -> Any:
         raise ProjectionError("not in this test")

@@ -8,11 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from core.screens.lessons.sheet import sheet_of
-from core.ui.lessons.record import lessons
+from core.ui.lessons.record import lessons, read_lesson
 from tests.opening import open_app
 from tests.pages.conftest import alerts, said
-
-NAMES = [lesson.name for lesson in lessons()]
 
 
 def test_a_card_says_what_a_lesson_is_and_begins_it(files: dict[str, Callable[[], str]]) -> None:
@@ -29,10 +27,10 @@ def test_a_card_says_what_a_lesson_is_and_begins_it(files: dict[str, Callable[[]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.usefixtures("few_effects")
+@pytest.mark.parametrize("name", ["rows", "images"])  # of a text, and of an image
 def test_a_sheet_has_an_answer_for_each_question_and_a_code_for_each_step(name: str) -> None:
-    lesson = next(each for each in lessons() if each.name == name)
-    page = sheet_of(name, "http://teacher:8501/lessons")
+    lesson, page = read_lesson(name), sheet_of(name, "http://teacher:8501/lessons")
     links = re.findall(r"http://teacher:8501/lessons\?lesson=(\w+)&amp;step=(\d+)", page)
     assert links == [(name, str(1 + place)) for place in range(len(lesson.steps))]
     assert page.count("<svg") == len(lesson.steps)

@@ -52,6 +52,7 @@ def blocks_of(lesson: record.Lesson) -> set[str]:
 
 
 @every_step
+@pytest.mark.slow
 def test_a_question_has_a_right_answer_and_wrong_ones_with_words_for_each(
     lesson: record.Lesson, number: int
 ) -> None:
