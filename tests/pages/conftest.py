@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import io
 import json
 import os
@@ -28,6 +29,7 @@ from core.model.interventions import reference
 from core.model.interventions.heads import effects as effects_of
 from core.model.opening import hub
 from core.model.opening import load as loading
+from core.model.trace import kept
 from core.screens.atlas import matrix
 from core.screens.atlas.corpus import building
 from core.screens.atlas.corpus.entry import AtlasEntry, keep_atlas
@@ -37,7 +39,7 @@ from core.screens.compare import exchange, picture
 from core.screens.compare import measured as compared
 from core.screens.heads import effects, effects_corpus, measured
 from core.ui import cache
-from core.ui.lessons import of_heads
+from core.ui.lessons import of_heads, saying
 from core.ui.serve import visitor
 from tests.components.received import received
 
@@ -112,18 +114,22 @@ def few_effects() -> Iterator[None]:
         patch.setattr(compared, "_SAMPLES", 6)
         for module in (compared, exchange, picture):
             patch.setattr(module, "MAX_TOKENS", 24)
+        for module, name in (
+            (cache, "followed"),
+            (of_heads, "_effects"),
+            (of_heads, "_grid"),
+            (saying, "_said"),
+        ):  # what is kept of these few is not kept for other tests
+            patch.setattr(module, name, kept(inspect.unwrap(getattr(module, name))))
         yield
-    for numbers in (cache.followed, of_heads._effects, of_heads._grid):
-        numbers.cache_clear()
-    for kept in (
-        cache.image_pass,  # with what lessons say of an image
+    for numbers in (
         compared.place_of,
         effects._place,
         effects.effects_of_head,
         effects_corpus._place,
         reference._kept,
     ):
-        kept.clear()
+        numbers.clear()
 
 
 @pytest.fixture(autouse=True)
