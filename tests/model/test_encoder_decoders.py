@@ -6,6 +6,7 @@ That each kind agrees with transformers' own attention, type by type, is in test
 from __future__ import annotations
 
 import json
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,14 @@ def read_ids(model: LoadedModel, text: str, target: str | None, languages: Any =
     return [token.id for token in trace.of_type("decoder").tokens]
 
 
+def bytes_by_array(part: Any) -> dict[int, int]:
+    """Of all arrays in a trace, by identity."""
+    if isinstance(part, np.ndarray):
+        return {id(part): part.nbytes}
+    parts = vars(part).values() if is_dataclass(part) else part if isinstance(part, tuple) else ()
+    return {name: size for each in parts for name, size in bytes_by_array(each).items()}
+
+
 @both
 def test_cross_attention_goes_from_the_target_to_the_source(
     name: str, folder_of: FolderOf, model_of: ModelOf
@@ -78,6 +87,7 @@ def test_cross_attention_goes_from_the_target_to_the_source(
     trace = trace_text(model_of(name), SENTENCES[1], target=TARGET)
     cross, decoder = trace.of_type("cross"), trace.of_type("decoder")
     assert [each.attention_type for each in trace.others] == ["decoder", "cross"]
+    assert trace.nbytes == sum(bytes_by_array(trace).values())
     assert cross.tokens == decoder.tokens == decoder.key_tokens
     assert cross.key_tokens == trace.tokens
     assert len(cross.tokens) != len(trace.tokens)

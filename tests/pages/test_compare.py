@@ -132,7 +132,7 @@ def test_side_b_is_run_once_and_long_texts_are_cut(monkeypatch: pytest.MonkeyPat
         return trace_text(model, text, *given, **options)
 
     monkeypatch.setattr("core.model.trace_text", noted)
-    cache.forward_pass.clear()
+    cache.traces.clear()
     open_app("compare", text="A dog barks.", text_b="A dog slept.", lines="A hound barks.")
     assert runs == ["A dog barks.", "A dog slept."]
     long = "rain and snow " * 60

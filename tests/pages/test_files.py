@@ -144,7 +144,7 @@ def downloads(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 def test_a_page_keeps_no_trace_for_its_downloads(downloads: list[object], page: str) -> None:
     open_app(page, text="a raven flew over the old house")
     assert all(callable(make) for make in downloads)
-    cache.forward_pass.clear()
+    cache.traces.clear()
     for cached in (kept_clouds, measured_text):
         cached.clear()
     gc.collect()

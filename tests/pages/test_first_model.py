@@ -31,7 +31,7 @@ STEPS = 4  # of the 65,535 across a tile of 70 pixels
 @pytest.fixture(autouse=True)
 def _cold(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A server that has loaded nothing."""
-    for cached in (cache.loaded_model, cache.forward_pass, cache.image_pass, atlas_entries):
+    for cached in (cache.loaded_model, cache.traces, atlas_entries):
         cached.clear()
     for name in cache.first_loads:
         monkeypatch.setitem(cache.first_loads, name, FirstLoad())

@@ -267,7 +267,7 @@ def test_two_visitors_keep_their_own_images_apart() -> None:
 def test_an_image_that_the_server_let_go_is_brought_back_by_its_session() -> None:
     app = bring(open_image("heatmap"), png(side=52))
     own_images.kept.clear()
-    cache.image_pass.clear()
+    cache.traces.clear()
     app.run()
     assert not alerts(app)
     assert "52 × 52" in said(app)

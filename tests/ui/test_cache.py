@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -94,6 +96,17 @@ def test_a_question_is_answered_once_until_as_many_others_were_asked_or_it_faile
     answers = [remembered("key", each, partial(answer, each), 2) for each in "abab!a"]
     assert answers == [*"ABAB!A"]
     assert asked == [*"!ab!a"]
+
+
+def test_a_class_finds_its_own_sentences_again_and_a_visitor_the_two_largest_texts() -> None:
+    cache.traces.clear()
+    sentences = [f"The owl number {number} hunts at night." for number in range(40)]
+    of_class = [cache.trace(TEXT, sentence, None) for sentence in sentences]
+    assert all(map(operator.is_, of_class, (cache.trace(TEXT, each, None) for each in sentences)))
+    huge: list[Any] = [SimpleNamespace(nbytes=10**12) for _ in range(3)]
+    cache.traces.update(enumerate(huge))
+    assert list(cache.traces.values()) == huge[1:]
+    cache.traces.clear()
 
 
 SOURCE: Any = object()

@@ -80,6 +80,14 @@ class Trace:
         return layers, heads, tokens, dim
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays, with those of the other types of attention."""
+        arrays = [self.queries, self.kv_keys, self.kv_values, self.hidden_states]
+        masks = {id(layer.mask): layer.mask for layer in self.layers}  # most models have one
+        own = sum(each.nbytes for each in (*arrays, *masks.values()) if each is not None)
+        return own + sum(each.nbytes for each in self.others)
+
+    @property
     def key_tokens(self) -> tuple[Token, ...]:
         """The tokens attended to, one per key: `tokens` themselves except in cross attention."""
         return self.tokens if self.source is None else self.source

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from functools import partial
 from pathlib import Path
+from threading import Condition
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import streamlit as st
+from cachetools import LRUCache, cached
 
 from core.model.bundled import first
 from core.model.memory import return_freed_memory
@@ -56,8 +58,8 @@ class TraceKey(NamedTuple):
 MAX_TOKENS = 1024  # longest input on any page: beyond, a token x token picture is unreadable
 # How many of each are kept for all visitors; sizes are for one, with the bundled model.
 MAX_MODELS = 2  # the one on screen and the one before: 90 MB, BERT base 440 MB
-MAX_IMAGES = 6  # 3 MB at 145 tokens, 50 MB at 1,369 patches in 12 layers x 6 heads
-MAX_TRACES = 8  # 20 MB at 512 tokens, 0.5 MB for a sentence
+# Of all traces. A sentence takes 0.5 MB, so that a class finds its own again; 512 tokens 20 MB.
+MAX_TRACES_MB = 160
 MAX_NORMS = 8  # 150 kB at 512 tokens
 
 # For the models that pages open with, by name and modality.
@@ -65,6 +67,15 @@ first_loads: dict[tuple[str, Modality], FirstLoad[LoadedModel]] = {
     (first.TEXT, "text"): FirstLoad(),
     (first.IMAGE, "image"): FirstLoad(),
 }
+
+
+def _size(trace: Trace) -> float:
+    """Its megabytes, at most half of what there is: the one before is kept, whatever its size."""
+    return min(trace.nbytes / 1e6, MAX_TRACES_MB / 2)
+
+
+traces: LRUCache[Hashable, Trace] = LRUCache(MAX_TRACES_MB, _size)
+_kept_trace = partial(cached, traces, condition=Condition())  # of several that ask, one computes
 
 
 def model(name: str, modality: Modality = "text") -> LoadedModel:
@@ -152,7 +163,7 @@ def trace(
     return trace if attention_type is None else trace.of_type(attention_type)
 
 
-@st.cache_resource(max_entries=MAX_TRACES, show_spinner="Running the text through the model …")
+@_kept_trace()
 def forward_pass(
     model_name: str,
     text: str,
@@ -169,14 +180,18 @@ def forward_pass(
     from core.model import trace_text
 
     own = model(model_name)
-    return trace_text(own, text, pair, MAX_TOKENS, target, decode=decode, languages=languages)
+    with st.spinner("Running the text through the model …"):
+        return trace_text(own, text, pair, MAX_TOKENS, target, decode=decode, languages=languages)
 
 
-@st.cache_resource(max_entries=MAX_IMAGES, show_spinner="Running the image through the model …")
+@_kept_trace()
 def image_pass(model_name: str, image: str) -> Trace:
     """One forward pass of an image, shared by sessions like that of a text."""
     shipped = first_input(TraceKey(model_name, "", image=image))
-    return shipped.trace if shipped is not None else pass_image(model_name, image)
+    if shipped is not None:
+        return shipped.trace
+    with st.spinner("Running the image through the model …"):
+        return pass_image(model_name, image)
 
 
 def pass_image(model_name: str, image: str) -> Trace:
