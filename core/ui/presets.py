@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from core.analysis.head_patterns.search import find_heads, strongest_head
+from core.analysis.head_patterns.search import find_heads
 from core.analysis.strongest_link import strongest_link
 from core.ui import controls
 from core.ui.cache import remembered
@@ -70,9 +70,10 @@ def _lowest_score(trace: Trace) -> Fields | None:
 
 def _previous(trace: Trace) -> Fields | None:
     """The head that attends most to the previous token, at its strongest pair."""
-    if not trace.input.beside(-1).any():
+    ranked = find_heads(trace, "previous").ranked() if trace.input.beside(-1).any() else []
+    if not ranked:
         return None
-    layer, head, mean = strongest_head(trace, "previous")
+    layer, head, mean = ranked[0]
     # The first pair is left out: in causal models it has few keys to choose from.
     back = np.diagonal(trace.attention(layer, head) * trace.input.beside(-1), -1)
     query = int(back[1:].argmax()) + 2 if len(back) > 1 else 1

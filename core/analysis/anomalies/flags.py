@@ -116,13 +116,6 @@ def _sink_reason(row: HeadRow, column: str, token: str) -> str:
     )
 
 
-def _null_attention_reason(row: HeadRow) -> str:
-    return (
-        f"{percent(row['null_attention'])} of its attention goes to values that are nearly zero"
-        " (under a tenth of the head's median length)"
-    )
-
-
 def _disparity_reason(row: HeadRow) -> str:
     value = row["norm_log_ratio"]
     longer, shorter = ("query", "key") if value > 0 else ("key", "query")
@@ -133,7 +126,10 @@ def _disparity_reason(row: HeadRow) -> str:
 _REASONS: dict[str, Callable[[HeadRow], str]] = {
     "first-token sink": lambda row: _sink_reason(row, "first", "the first token"),
     "column sink": lambda row: _sink_reason(row, "sink", row["sink_name"]),
-    "null attention": _null_attention_reason,
+    "null attention": lambda row: (
+        f"{percent(row['null_attention'])} of its attention goes to values that are nearly zero"
+        " (under a tenth of the head's median length)"
+    ),
     "norm disparity": _disparity_reason,
 }
 _APPLIES: dict[str, Callable[[Measures], Bools]] = {

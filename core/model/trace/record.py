@@ -82,9 +82,9 @@ class Trace:
     @property
     def nbytes(self) -> int:
         """Bytes of its arrays, with those of the other types of attention."""
-        arrays = [self.queries, self.kv_keys, self.kv_values, self.hidden_states]
         masks = {id(layer.mask): layer.mask for layer in self.layers}  # most models have one
-        own = sum(each.nbytes for each in (*arrays, *masks.values()) if each is not None)
+        arrays = (self.queries, self.kv_keys, self.kv_values, self.hidden_states, *masks.values())
+        own = sum(each.nbytes for each in arrays if each is not None)
         return own + sum(each.nbytes for each in self.others)
 
     @property
@@ -115,16 +115,6 @@ class Trace:
         """
         numbers = [layer.number for layer in self.layers]
         return tuple(place + 1 if each is None else each + 1 for place, each in enumerate(numbers))
-
-    @property
-    def typed_specials(self) -> tuple[Token, ...]:
-        """The special tokens that were typed in the text; those of the template have no span."""
-        return tuple(each for each in self.tokens if each.special and each.span[0] < each.span[1])
-
-    @property
-    def unknown_tokens(self) -> tuple[Token, ...]:
-        """The tokens that stand for what the vocabulary lacks."""
-        return tuple(each for each in self.tokens if each.unknown)
 
     @property
     def group(self) -> int:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
-from core.analysis.head_patterns.search import HeadSearch, find_heads
+from core.analysis.head_patterns.search import find_heads
 from core.components.model_view import Marks
+from core.model.trace import kept
 from core.ui.words.pattern_words import highlight_names, words_for
 from core.ui.words.prose import Prose
 from core.vocabulary import head_name
@@ -29,6 +30,7 @@ def pair_names(trace: Trace) -> Callable[[str], str]:
     return (_PAIRS if trace.source is None else _CROSS_PAIRS).__getitem__
 
 
+@kept
 def headline(trace: Trace) -> str:
     """How many heads rest on delimiters, and which looks at the neighbour most (Markdown).
 
@@ -59,7 +61,7 @@ def highlight(trace: Trace, name: str) -> Marks | None:
     if name == "none":
         return None
     search = find_heads(trace, name)
-    st.markdown(_describe(trace, search))
+    st.markdown(_describe(trace, name))
     if not search.measurable:
         return None
     pattern = search.pattern
@@ -67,8 +69,10 @@ def highlight(trace: Trace, name: str) -> Marks | None:
     return Marks(score, search.scores, search.holds, search.ranked()[0][:2])
 
 
-def _describe(trace: Trace, search: HeadSearch) -> str:
+@kept
+def _describe(trace: Trace, name: str) -> str:
     """One paragraph of Markdown, true for any text."""
+    search = find_heads(trace, name)
     words = words_for(trace)[search.pattern.name]
     title = words.highlight.capitalize()
     if not search.measurable:

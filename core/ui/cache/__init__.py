@@ -58,8 +58,7 @@ class TraceKey(NamedTuple):
 MAX_TOKENS = 1024  # longest input on any page: beyond, a token x token picture is unreadable
 # How many of each are kept for all visitors; sizes are for one, with the bundled model.
 MAX_MODELS = 2  # the one on screen and the one before: 90 MB, BERT base 440 MB
-# Of all traces. A sentence takes 0.5 MB, so that a class finds its own again; 512 tokens 20 MB.
-MAX_TRACES_MB = 160
+MAX_TRACES_MB = 160  # 0.5 a sentence, so that a class finds its own; at least the last two texts
 MAX_NORMS = 8  # 150 kB at 512 tokens
 
 # For the models that pages open with, by name and modality.
@@ -67,15 +66,6 @@ first_loads: dict[tuple[str, Modality], FirstLoad[LoadedModel]] = {
     (first.TEXT, "text"): FirstLoad(),
     (first.IMAGE, "image"): FirstLoad(),
 }
-
-
-def _size(trace: Trace) -> float:
-    """Its megabytes, at most half of what there is: the one before is kept, whatever its size."""
-    return min(trace.nbytes / 1e6, MAX_TRACES_MB / 2)
-
-
-traces: LRUCache[Hashable, Trace] = LRUCache(MAX_TRACES_MB, _size)
-_kept_trace = partial(cached, traces, condition=Condition())  # of several that ask, one computes
 
 
 def model(name: str, modality: Modality = "text") -> LoadedModel:
@@ -156,42 +146,30 @@ def trace(
 
     Of the image instead, if one is named.
     """
-    if image is not None:
-        return image_pass(model_name, image)
-    decode = attention_type in {"decoder", "cross"}
-    trace = forward_pass(model_name, text, pair, target, decode=decode, languages=languages)
-    return trace if attention_type is None else trace.of_type(attention_type)
+    key = TraceKey(model_name, text, pair, target, None, image, languages)
+    first = forward_pass(key, decode=attention_type in {"decoder", "cross"})
+    return first if attention_type is None else first.of_type(attention_type)
 
 
-@_kept_trace()
-def forward_pass(
-    model_name: str,
-    text: str,
-    pair: str | None,
-    target: str | None,
-    *,
-    decode: bool,
-    languages: Languages | None = None,
-) -> Trace:
-    """One forward pass of the text. Immutable, so that sessions may share it."""
-    shipped = first_input(TraceKey(model_name, text, pair, target))
-    if shipped is not None:
+traces: LRUCache[Hashable, Trace] = LRUCache(
+    MAX_TRACES_MB, lambda trace: min(trace.nbytes / 1e6, MAX_TRACES_MB / 2)
+)
+
+
+@cached(traces, condition=Condition())  # of those who ask at once, one computes
+def forward_pass(key: TraceKey, *, decode: bool) -> Trace:
+    """One forward pass, with attention of all types. Immutable, so that sessions may share it."""
+    if (shipped := first_input(key)) is not None:
         return shipped.trace
-    from core.model import trace_text
+    with st.spinner(f"Running the {key.modality} through the model …"):
+        if key.image is not None:
+            return pass_image(key.model, key.image)
+        from core.model import trace_text
 
-    own = model(model_name)
-    with st.spinner("Running the text through the model …"):
-        return trace_text(own, text, pair, MAX_TOKENS, target, decode=decode, languages=languages)
-
-
-@_kept_trace()
-def image_pass(model_name: str, image: str) -> Trace:
-    """One forward pass of an image, shared by sessions like that of a text."""
-    shipped = first_input(TraceKey(model_name, "", image=image))
-    if shipped is not None:
-        return shipped.trace
-    with st.spinner("Running the image through the model …"):
-        return pass_image(model_name, image)
+        own, target = model(key.model), key.target
+        return trace_text(
+            own, key.text, key.pair, MAX_TOKENS, target, decode=decode, languages=key.languages
+        )
 
 
 def pass_image(model_name: str, image: str) -> Trace:
@@ -235,9 +213,7 @@ def remembered(
     Its exceptions pass through, and the next call tries again. A question about an atlas holds a
     weak reference to it, so that no session keeps one in memory.
     """
-    answers: dict[Hashable, Answer] = st.session_state.setdefault(key, {})
+    answers: LRUCache[Hashable, Answer] = st.session_state.setdefault(key, LRUCache(most))
     if question not in answers:
         answers[question] = find_out()
-        for oldest in list(answers)[:-most]:
-            answers.pop(oldest, None)
     return answers[question]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.model.trace import kept
 from core.ui import address, controls
 from core.ui.current import WHEN_TRACED, current_key
 from core.ui.frame import switch
@@ -152,6 +153,7 @@ def _take_trace(trace: Trace) -> None:
     _set({key: link[key] for key, value in step.link.items() if "{" in value or key in again})
 
 
+@kept
 def _hash(trace: Trace) -> str:
     """A short name of the model and the text or image on screen, which gives nothing away."""
     return hashlib.sha256(repr(current_key(trace.model)).encode()).hexdigest()[:12]

@@ -126,9 +126,11 @@ def show_trace_limits(trace: Trace) -> None:
             tokens=trace.dropped,
         )
         st.info(words)
-    if typed := dict.fromkeys(quote(token.display) for token in trace.typed_specials):
+    # Special tokens of the tokenizer's template have no span.
+    specials = [token for token in trace.tokens if token.special and token.span[0] < token.span[1]]
+    if typed := dict.fromkeys(quote(token.display) for token in specials):
         st.info(_words("typed_specials", names=", ".join(typed)))
-    if tokens := trace.unknown_tokens:
+    if tokens := [token for token in trace.tokens if token.unknown]:
         unknown = list(dict.fromkeys(quote(token.display) for token in tokens))
         first, more = unknown[:_MAX_UNKNOWN], len(unknown) - _MAX_UNKNOWN
         names = in_a_row([*first, f"{more} more"] if more > 0 else first)
