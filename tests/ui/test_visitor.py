@@ -51,9 +51,7 @@ def test_a_loopback_address_with_a_loopback_name_is_this_machine_and_nothing_els
         *((own, proxied | {"Origin": origin}) for origin in ORIGINS),
         (own, {}),
     ]
-    assert [
-        (ip, headers) for ip, headers in connections if is_local_visitor(ip, headers.items())
-    ] == []
+    assert [each for each in connections if is_local_visitor(each[0], each[1].items())] == []
     assert not is_local_visitor(own, [("Host", "localhost"), ("Host", "localhost")])
 
 

@@ -32,7 +32,6 @@ _BY = (  # a feature that heads can follow, the colours that show it, and a ques
     ("brightness", "brightness", "Are patches ordered from dark to bright?"),
     ("place", "place", "Do neighbouring patches lie together?"),
 )
-_MAX_TABLES = 16  # a dozen numbers per head: 30 kB
 _MEASURED = "_follows_measured"  # the keys that this session has measured
 _open_points = partial(choose_head, part="picture")
 
@@ -56,24 +55,15 @@ def what_it_follows(follows: HeadTable) -> str:
     )
 
 
-@st.cache_resource(
-    max_entries=_MAX_TABLES,
-    show_spinner="Asking every head what it follows, here and with the image moved over its grid,"
-    " and every head of the untrained twin …",
-)
-def _table_of(key: TraceKey) -> pd.DataFrame:
-    return cache.followed(cache.trace(*key))
-
-
 def table_for(key: TraceKey) -> pd.DataFrame:
-    """The table of :func:`selectivity_table`, from the cache or measured now; read-only."""
+    """The table of :func:`selectivity_table`, kept or measured now; read-only."""
     st.session_state[_MEASURED] = key
-    return _table_of(key)
+    return cache.followed(cache.trace(*key))
 
 
 def known_table(key: TraceKey) -> pd.DataFrame | None:
     """The table of this image, if this session has measured it."""
-    return _table_of(key) if st.session_state.get(_MEASURED) == key else None
+    return table_for(key) if st.session_state.get(_MEASURED) == key else None
 
 
 def show_selectivity(follows: HeadTable, colours: Palette) -> None:

@@ -197,12 +197,14 @@ def followed(trace: Trace) -> pd.DataFrame:
     from core.analysis.images.selectivity import selectivity, selectivity_table
     from core.model import trace_patches, untrained_twin
 
-    try:  # the twin is as large as the model; only a few numbers per head are kept
-        with room_for_twin:
-            twin_trace = trace_patches(untrained_twin(model_of(trace)), patches_of(trace))
-    finally:
-        return_freed_memory()
-    return selectivity_table(selectivity(trace), selectivity(twin_trace))
+    words = "Asking every head what it follows, here and with the image moved over its grid …"
+    with st.spinner(words):
+        try:  # the twin is as large as the model; only a few numbers per head are kept
+            with room_for_twin:
+                twin_trace = trace_patches(untrained_twin(model_of(trace)), patches_of(trace))
+        finally:
+            return_freed_memory()
+        return selectivity_table(selectivity(trace), selectivity(twin_trace))
 
 
 def remembered(
