@@ -126,3 +126,4 @@ def test_the_second_copy_of_a_word_is_found_by_its_label() -> None:
     assert of_heads.repeats_a_word(trace) == {"query": "old₂"}
     assert (find_word(trace, "Old"), find_word(trace, "old₂")) == (1, 3)
     assert of_heads.repeats_a_word(random_trace(0)) is None
+    assert (measures.has_words(trace), measures.has_words(random_trace(0))) == (None, {})

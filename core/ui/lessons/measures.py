@@ -75,6 +75,13 @@ def has_pronoun(trace: Trace) -> Mapping[str, Any] | None:
     return None
 
 
+@predicate
+def has_words(trace: Trace) -> Mapping[str, Any] | None:
+    """Five words or more, so that there is something to look at."""
+    words = {token.word for token in trace.tokens if not token.special}
+    return {} if len(words) > 4 else None
+
+
 @place_of
 def by_hand(trace: Trace) -> Found | None:
     """The strongest link, and the numbers that lead from one product to its weight."""
