@@ -73,7 +73,7 @@ def place_strip() -> None:
     for name in ("headline.css", "veil.css")[: 1 + step.veiled]:
         st.html(Path(__file__).with_name(name))
     if st.session_state.get(_DRAWN) == (lesson.name, number):
-        st.session_state[_SLOT] = box
+        st.session_state[_SLOT] = box.container()  # as deep as at a new step: it keeps its focus
         return
     slot = box.empty()
     slot.caption(f"{lesson.title} · step {number} of {len(lesson.steps)}")
