@@ -70,8 +70,7 @@ def _lowest_score(trace: Trace) -> Fields | None:
 
 def _previous(trace: Trace) -> Fields | None:
     """The head that attends most to the previous token, at its strongest pair."""
-    ranked = find_heads(trace, "previous").ranked() if trace.input.beside(-1).any() else []
-    if not ranked:
+    if not (trace.input.beside(-1).any() and (ranked := find_heads(trace, "previous").ranked())):
         return None
     layer, head, mean = ranked[0]
     # The first pair is left out: in causal models it has few keys to choose from.

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import streamlit as st
@@ -95,9 +95,9 @@ def test_a_class_finds_its_own_sentences_again_and_a_visitor_the_two_largest_tex
     sentences = [f"The owl number {number} hunts at night." for number in range(40)]
     first, again = ([cache.trace(TEXT, each, None) for each in sentences] for _ in range(2))
     assert first == again
-    huge: list[Any] = [SimpleNamespace(nbytes=10**12) for _ in range(3)]
-    cache.traces.update(enumerate(huge))
-    assert list(cache.traces.values()) == huge[1:]
+    for size, count in ((1, cache.MAX_TRACES), (10**12, 2)):
+        cache.traces.update(dict.fromkeys(range(100), Mock(nbytes=size)))
+        assert len(cache.traces) == count
     cache.traces.clear()
 
 

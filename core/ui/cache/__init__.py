@@ -58,7 +58,7 @@ class TraceKey(NamedTuple):
 MAX_TOKENS = 1024  # longest input on any page: beyond, a token x token picture is unreadable
 # How many of each are kept for all visitors; sizes are for one, with the bundled model.
 MAX_MODELS = 2  # the one on screen and the one before: 90 MB, BERT base 440 MB
-MAX_TRACE_BYTES = 160_000_000  # 0.5 MB a sentence: a class finds its own; at least the last two
+MAX_TRACES, MAX_TRACE_BYTES = 64, 160_000_000  # a sentence takes 0.6 MB; at least the last two
 MAX_NORMS = 8  # 150 kB at 512 tokens
 
 # For the models that pages open with, by name and modality.
@@ -152,7 +152,8 @@ def trace(
 
 
 traces: LRUCache[Hashable, Trace] = LRUCache(
-    MAX_TRACE_BYTES, lambda trace: min(trace.nbytes, MAX_TRACE_BYTES // 2)
+    MAX_TRACE_BYTES,
+    lambda each: min(max(each.nbytes, MAX_TRACE_BYTES // MAX_TRACES), MAX_TRACE_BYTES // 2),
 )
 
 

@@ -52,7 +52,7 @@ _USUAL = ("layer", "head", "switch", "layer", "head", "text", "layer", "head", "
 CHANGES = few(_USUAL, ("layer", "switch", "text"))
 # Beside layer and head: what asks for another model, for a corpus of one's own or for a minute of
 # the processor is another benchmark's.
-_LEFT_ALONE = {"model", "corpus", "source", "projection", "example"}
+_LEFT_ALONE = {"model", "model_b", "corpus", "source", "projection", "example"}
 _PICKERS = {"selectbox", "button_group"}
 _LAYERS = 6  # of the bundled model
 
