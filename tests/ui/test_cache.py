@@ -15,7 +15,7 @@ import streamlit as st
 from core.model.bundled.first import TEXT
 from core.model.opening.load import Phase
 from core.screens.atlas.corpus import entry
-from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entries, keep_atlas
+from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entries, find_atlas, keep_atlas
 from core.ui import cache
 from core.ui.cache import remembered
 from core.ui.serve.long_work import FirstLoad
@@ -83,12 +83,12 @@ def test_a_question_is_answered_once_until_others_were_asked_or_it_failed(
 
     def answer(question: str) -> str:
         asked.append(question)
-        return {"a": "A", "b": "B"}[question]
+        return {"a": "A", "b": "B", "c": "C"}[question]
 
     with pytest.raises(KeyError):
-        remembered("key", "?", lambda: answer("?"))
-    assert [remembered("key", each, partial(answer, each)) for each in "aaba"] == [*"AABA"]
-    assert asked == [*"?aba"]
+        remembered("key", "?", lambda: answer("?"), 2)
+    assert [remembered("key", each, partial(answer, each), 2) for each in "abacb"] == [*"ABACB"]
+    assert asked == [*"?abcb"]
 
 
 def test_a_class_finds_its_own_sentences_again_and_a_visitor_the_two_largest_texts() -> None:
@@ -101,16 +101,13 @@ def test_a_class_finds_its_own_sentences_again_and_a_visitor_the_two_largest_tex
     cache.traces.clear()
 
 
-SOURCE: Any = object()
-
-
-def keep(names: str, size: int = 0) -> None:
+def keep(names: str, size: int = 0, source: Any = None) -> None:
     for name in names:
-        keep_atlas(("", name), AtlasEntry(SOURCE, size=size))
+        keep_atlas(("", name), AtlasEntry(source, size=size))
 
 
 def kept() -> str:
-    return "".join(sorted(name for _, name in atlas_entries()))
+    return "".join(name for _, name in atlas_entries())
 
 
 def test_the_least_recently_used_goes_first_and_older_ones_where_memory_is_short(
@@ -118,9 +115,10 @@ def test_the_least_recently_used_goes_first_and_older_ones_where_memory_is_short
 ) -> None:
     """More than all of them is refused."""
     st.cache_resource.clear()
-    assert entry.MAX_ATLASES == 3
-    keep("abcd")
-    assert kept() == "bcd"
+    keep("abc")
+    assert find_atlas(("", "a")) is not None
+    keep("d")
+    assert kept() == "cad"
     keep("efg", size=10)
     monkeypatch.setattr(entry, "available_bytes", lambda: 30 - 10 * len(kept()))
     assert entry.too_large(16) == entry.take_memory(16) == ""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import streamlit as st
-from cachetools import LRUCache
 
 from core.analysis.projections.joint_embedding import Projection
 from core.atlas import Atlas
@@ -70,21 +70,27 @@ class AtlasEntry:
 
 
 @st.cache_resource(show_spinner=False)
-def atlas_entries() -> LRUCache[tuple[str, str], AtlasEntry]:
-    """The atlases of this server that were used last, by model and corpus (or file)."""
-    return LRUCache(MAX_ATLASES)
+def atlas_entries() -> OrderedDict[tuple[str, str], AtlasEntry]:
+    """Recent atlases of this server by model and corpus (or file); the last used comes last."""
+    return OrderedDict()
 
 
 def find_atlas(key: tuple[str, str]) -> AtlasEntry | None:
     """The atlas of a model and a corpus (or of a file), if it is in memory."""
+    entries = atlas_entries()
     with _turn:
-        return atlas_entries().get(key)
+        if key in entries:
+            entries.move_to_end(key)
+        return entries.get(key)
 
 
 def keep_atlas(key: tuple[str, str], entry: AtlasEntry) -> AtlasEntry:
     """Keep an atlas; beyond `MAX_ATLASES` the least recently used are dropped."""
+    entries = atlas_entries()
     with _turn:
-        atlas_entries()[key] = entry
+        entries[key] = entry
+        while len(entries) > MAX_ATLASES:
+            entries.popitem(last=False)
     return entry
 
 
@@ -111,5 +117,5 @@ def take_memory(cost: int) -> str:
     """Like `too_large`, but if there is room, drop as many older atlases as necessary."""
     refusal, entries = too_large(cost), atlas_entries()
     while not refusal and entries and cost > _USABLE_SHARE * available_bytes():
-        entries.popitem()
+        entries.popitem(last=False)
     return refusal
