@@ -36,12 +36,6 @@ PHONE, PROJECTOR, LAPTOP = (390, 844, 260), (1280, 720, 190), (1366, 768, 190)
 # By day each page has one of two; nightly both themes at both sizes, and a laptop.
 DAY: tuple[Look, Look] = ("light", PHONE), ("dark", PROJECTOR)
 NIGHT: tuple[Look, ...] = (*DAY, ("dark", PHONE), ("light", PROJECTOR), ("light", LAPTOP))
-# Until what a size moves has moved, such as the menu that slides in or out.
-SLID = """async () => {
-  const slides = () => document.getAnimations().filter((each) => each instanceof CSSTransition)
-  for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame)
-  await Promise.allSettled(slides().map((each) => each.finished))
-}"""
 PATHS = [page.name for page in PAGES if not page.quick]
 PATHS += ["effect?model=bundled/gpt2-novels&text=It+rains."]
 PATHS += [
@@ -103,7 +97,6 @@ def show(page: Page, scheme: Scheme, screen: tuple[int, int, int]) -> None:
     settle(page)
     width, height, _ = screen
     page.set_viewport_size({"width": width, "height": height})
-    page.evaluate(SLID)
 
 
 def test_a_faint_and_a_small_text_are_found(app: str, open_page: Open) -> None:

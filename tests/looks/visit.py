@@ -14,17 +14,16 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 _MEASURE = (HERE / "measure.js").read_text("utf-8")
 _AXE = HERE.parent / "scripts/node_modules/axe-core/axe.min.js"
-MIN_SIZE = 12.0  # CSS pixels; what counts is the number that a browser computes
-MIN_CONTRAST = 4.5
+MIN_SIZE, MIN_CONTRAST = 12.0, 4.5  # CSS pixels; what counts is the number that a browser computes
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# Rules that Streamlit's own elements break, where a violation matches: the menu's sections are
-# <div>s between <ul> and <li>, seen from either.
+# Rules Streamlit breaks, and where: its menu has <div>s between <ul> and <li>, seen from either.
 STREAMLITS_OWN = {"list": r"stSidebarNavItems", "listitem": r"<li class=\"st-emotion-cache"}
 # Streamlit's elements are there before the pictures in them.
 _DRAWN = """() => {
   const visible = (selector) =>
     [...document.querySelectorAll(selector)].filter((node) => node.checkVisibility())
   return visible("[data-testid=stSkeleton]").length === 0
+    && !document.getAnimations().some(({ transitionProperty }) => transitionProperty)
     && visible("*").every(({ shadowRoot }) => !shadowRoot || shadowRoot.querySelector("div > *"))
     && visible("[data-testid=stPlotlyChart]").every((chart) => chart.querySelector(".main-svg"))
 }"""
@@ -68,9 +67,10 @@ def watch_canvases(page: Page) -> None:
 
 
 def wait_until_drawn(page: Page) -> None:
-    """Until charts and components show something, and their last frame is painted."""
-    page.wait_for_function(_DRAWN, polling=50)
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    """Until charts and components show something, nothing slides, and the last frame is painted."""
+    for _ in range(2):  # what a new size lets slide, as the menu over a page, is a frame late
+        page.wait_for_function(_DRAWN, polling=50)
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
 
 
 def texts_of(page: Page) -> list[Text]:
