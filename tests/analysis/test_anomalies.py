@@ -106,8 +106,7 @@ def test_flagged_heads_are_sorted_by_how_unusual_they_are() -> None:
 def test_the_shortest_texts_have_a_table_and_no_flags() -> None:
     """Short by its query tokens."""
     own = [causal(random_trace(0, size=size)) for size in (1, 2)]
-    sizes = ((1, 5), (5, 1), (1, 1))
-    across = [crossing(0, queries=QUERIES[:i], keys=KEYS[:j]) for i, j in sizes]
+    across = [crossing(0, queries=QUERIES[:i], keys=KEYS[:j]) for i, j in ((1, 5), (5, 1), (1, 1))]
     for trace in (*own, *across):
         table = anomaly_table(trace)
         assert not table["flags"].any()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
+from time import sleep
 from weakref import ref
 
 import numpy as np
@@ -147,13 +150,15 @@ def test_what_is_kept_goes_with_its_trace() -> None:
 
     @kept
     def note(trace: Trace, word: str, *, mark: str = "") -> str:
-        asked.append(word)
+        asked.append(word + mark)
+        sleep(0.1)
         return f"{word}{mark}{trace.shape[0]}"
 
     trace = trace_with_attention(np.ones((2, 1, 1, 1), dtype=np.float32))
-    said = [note(trace, "a"), note(trace, "a"), note(trace, "a", mark="!"), note(trace, "b")]
-    assert said == ["a2", "a2", "a!2", "b2"]
-    assert asked == ["a", "a", "b"]
+    with ThreadPoolExecutor(4) as visitors:  # who ask at once
+        said = [*visitors.map(partial(note, trace), "aaab"), note(trace, "a", mark="!")]
+    assert said == ["a2", "a2", "a2", "b2", "a!2"]
+    assert sorted(asked) == ["a", "a!", "b"]
     alive = ref(trace)
     del trace
     assert alive() is None

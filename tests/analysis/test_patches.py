@@ -245,8 +245,7 @@ def test_a_distance_is_the_mean_over_patches_and_images_count_alike() -> None:
 
 
 def test_uniform_attention_has_the_uniform_distance_and_none_to_patches_no_distance() -> None:
-    trace = image_trace(SMALL, np.zeros((1, 1, 7, 2)), np.zeros((1, 1, 7, 2)))
-    result = attention_distance(trace)
+    result = attention_distance(image_trace(SMALL, *np.zeros((2, 1, 1, 7, 2))))
     # Of 36 pairs on 2 x 3: 14 neighbours, 8 diagonal, 4 two apart, 4 a knight's move, 6 the same.
     expected = 4 * (14 + 8 * 2**0.5 + 4 * 2 + 4 * 5**0.5) / 36
     np.testing.assert_allclose([result.uniform, result.pixels[0, 0]], expected, rtol=1e-6)

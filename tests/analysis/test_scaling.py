@@ -143,8 +143,7 @@ def test_grouped_heads_use_the_keys_of_their_group() -> None:
 
 def test_the_target_is_the_score_before_softmax_soft_cap_and_all() -> None:
     trace = random_trace(9)
-    capped = replace(trace, layers=(Layer(0.5, None, 1.5),))
-    scaling = check_head(capped, "euclidean", "pearson")
+    scaling = check_head(replace(trace, layers=(Layer(0.5, None, 1.5),)), "euclidean", "pearson")
     assert abs(correlations(scaling)[0] - correlations(scale_head(trace, 0, 0))[0]) > 0.01
 
 

@@ -77,8 +77,7 @@ def test_equal_values_have_no_width_and_few_or_missing_ones_no_interval() -> Non
 
 @pytest.mark.parametrize("shape", [(1,), (6, 12)])
 def test_rates_of_false_discovery_are_those_of_scipy(shape: tuple[int, ...]) -> None:
-    drawn = np.random.default_rng(3)
-    p = drawn.random(shape) ** 2
+    p = np.random.default_rng(3).random(shape) ** 2
     p.flat[::4] = p.flat[0]  # ties
     expected = stats.false_discovery_control(p, axis=None).reshape(shape)
     np.testing.assert_allclose(false_discovery(p), expected, rtol=1e-12)

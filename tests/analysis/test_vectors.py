@@ -162,8 +162,7 @@ def test_a_projection_is_the_outer_product_of_its_direction(vectors: Floats) -> 
 
 @pytest.mark.parametrize("length", [0.0, 1e-8, 1e-200])
 def test_a_projection_on_next_to_nothing_is_finite_and_never_longer_than_a(length: float) -> None:
-    a = np.array([3.0, -4.0])
-    projection = vector_projection(a, [length, 0.0])
+    projection = vector_projection([3.0, -4.0], [length, 0.0])
     assert np.isfinite(projection).all()
     assert np.linalg.norm(projection) <= 5
     assert length or not projection.any()

@@ -146,8 +146,7 @@ def _masks(
     empty = torch.zeros(heads, tokens, tokens, dtype=torch.bool, device=device)
     for cell in cells:
         if max(cell.query, cell.key) < tokens:  # else beyond the tokens that the measure reads
-            mask = masks.setdefault(cell.layer, empty.clone())
-            mask[cell.head, cell.query, cell.key] = True
+            masks.setdefault(cell.layer, empty.clone())[cell.head, cell.query, cell.key] = True
     return masks
 
 

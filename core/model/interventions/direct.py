@@ -192,8 +192,7 @@ def written_words(
     """
     probe = followed_probe(model, text, "logit_difference", **cut)
     stream, before = _recorded(probe)
-    absent = Intervention([Replacement(layer, head, 0.0)])
-    (part,) = before - run(probe, absent, stream=stream)
+    (part,) = before - run(probe, Intervention([Replacement(layer, head, 0.0)]), stream=stream)
     part = part - part.mean()
     return _most_moved(model, part, count, 1), _most_moved(model, part, count, -1)
 

@@ -75,8 +75,7 @@ class Stream(TorchFunctionMode):
     def output(self, number: int, output: torch.Tensor) -> torch.Tensor:
         """The outputs of a layer's heads, as changed; what multiplies them next is W_O."""
         self._layer, self._joins = number, True
-        own = self._part("head", self._keep(output, lambda: output))
-        return self._change.output(number, own)
+        return self._change.output(number, self._part("head", self._keep(output, lambda: output)))
 
     def __torch_function__(
         self,

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
+from threading import RLock
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -82,10 +83,9 @@ class Trace:
     @property
     def nbytes(self) -> int:
         """Bytes of its arrays, with those of the other types of attention."""
-        masks = {id(layer.mask): layer.mask for layer in self.layers}  # most models have one
-        arrays = (self.queries, self.kv_keys, self.kv_values, self.hidden_states, *masks.values())
-        own = sum(each.nbytes for each in arrays if each is not None)
-        return own + sum(each.nbytes for each in self.others)
+        masks = {id(layer.mask): layer.mask for layer in self.layers}.values()  # most have one
+        arrays = (self.queries, self.kv_keys, self.kv_values, self.hidden_states)
+        return sum(each.nbytes for each in (*arrays, *masks, *self.others) if each is not None)
 
     @property
     def key_tokens(self) -> tuple[Token, ...]:
@@ -184,12 +184,15 @@ def kept(
     The answer must neither hold the trace, which would then never go, nor be changed.
     """
     answers: WeakKeyDictionary[Trace, dict[Any, _Answer]] = WeakKeyDictionary()
+    lock = RLock()
 
     @wraps(function)
     def find(trace: Trace, /, *args: _Rest.args, **options: _Rest.kwargs) -> _Answer:
         known, question = answers.setdefault(trace, {}), (args, *sorted(options.items()))
         if question not in known:
-            known[question] = function(trace, *args, **options)
+            with lock:  # of those who ask at once, one computes
+                if question not in known:
+                    known[question] = function(trace, *args, **options)
         return known[question]
 
     return find
