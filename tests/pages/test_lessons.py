@@ -45,7 +45,7 @@ def test_a_link_opens_each_step_at_the_very_picture(lesson: Lesson) -> None:
 
 def test_bad_links_are_told_and_the_strip_is_about_the_text_on_screen() -> None:
     app = open_app("heatmap", lesson="nothing", step="2")
-    assert "The lessons are: " in alerts(app)
+    assert "The lessons are: `cell`" in alerts(app)
     assert "lesson" not in app.query_params
     name, last = "rows", len(read_lesson("rows").steps)
     app = open_app("heatmap", lesson=name, step="99")

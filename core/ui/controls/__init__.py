@@ -227,7 +227,7 @@ def _restore_choice(key: str, allowed: Sequence[str], default: str, subject: str
 
 
 def _named(options: Sequence[str]) -> str:
-    quoted = [quote(option) for option in options]
+    quoted = [quote(option) for option in options if option]
     if len(quoted) <= _MAX_NAMED:
         return ", ".join(quoted)
     return f"{', '.join(quoted[:3])} … {quoted[-1]}"
