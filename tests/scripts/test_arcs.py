@@ -109,7 +109,7 @@ def test_numbers_and_words_of_the_cards(run: Run) -> None:
           scoreWords(steps, 0.25, 16),
           scoreWords({ ...steps, isPlain: true }, 1, 16),
           pairWords(4, 1, 0.5, "it", "it").map(([text]) => text).join(""),
-          shareWords([0.932, 0.026, 0.026, 0.006, 0.0051, 0.0049]),
+          shareWords([0.9255, 0.0276, 0.0267, 0.0066, 0.0066, 0.007], 0),
           partWords(Float32Array.from([1.5, 2.25, -3, 0.5]), 2),
         ]""",
         steps=steps,
@@ -118,5 +118,5 @@ def test_numbers_and_words_of_the_cards(run: Run) -> None:
     assert usual == [["query · key", "−8.00"], ["divided by √16", "−2.00"], added]
     assert plain[1:] == [["times 1", "−2.00"]]
     assert said == "Layer 4, head 2 gives 0.50 of the attention of it to itself."
-    assert shares == ["0.93", "0.03", "0.03", "0.01", "0.00", "0.00"]  # which add up to one
+    assert shares == ["0.93", "0.03", "0.03", "0.00", "0.00", "0.01"]  # which add up to one
     assert parts == [["2 drawn + 2 more", "3.75 − 2.50"]]

@@ -99,7 +99,8 @@ function drawShares({ rows, rest, sink }, { key, labels }) {
   const others = rest.count === 1 ? "1 other" : `${rest.count} others`
   if (rest.count > 0) lines.push({ ...other, label: others, share: rest.share })
   if (sink > 0) lines.push({ ...other, label: "the sink", share: sink })
-  const written = shareWords(lines.map(({ share }) => share))
+  const shares = lines.map(({ share }) => share)
+  const written = shareWords(shares, rows.map((row) => row.key).indexOf(key))
   lines.forEach(({ label, score, share, isKey }, i) => {
     const row = el(body, "div", isKey ? "weight key" : "weight")
     el(row, "span", "label", label)
@@ -150,16 +151,15 @@ export function partWords(products, drawn) {
   return [[`${drawn} drawn + ${rest.length} more`, sums.replace("+ −", "− ")]]
 }
 
-/** Shares with two decimals and the same total: the ones that lose most by rounding down are rounded up. @param {number[]} shares */
-export function shareWords(shares) {
+/** Shares with two decimals and the same total. The pair's is rounded as everywhere; of the others those that lose most by rounding down are rounded up. @param {number[]} shares @param {number} pair its place */
+export function shareWords(shares, pair) {
   const hundredths = shares.map((share) => 100 * share)
-  const whole = hundredths.map(Math.floor)
+  const whole = hundredths.map((value, i) => (i === pair ? Math.round : Math.floor)(value))
   const total = Math.round(hundredths.reduce((sum, value) => sum + value, 0))
-  const order = [...whole.keys()].sort(
-    (a, b) => hundredths[b] - whole[b] - hundredths[a] + whole[a],
-  )
+  const lost = hundredths.map((value, i) => value - whole[i])
+  const others = [...whole.keys()].filter((i) => i !== pair).sort((a, b) => lost[b] - lost[a])
   const missing = total - whole.reduce((sum, value) => sum + value, 0)
-  for (const index of order.slice(0, missing)) whole[index] += 1
+  for (const index of others.slice(0, missing)) whole[index] += 1
   return whole.map((value) => (value / 100).toFixed(2))
 }
 
