@@ -34,6 +34,10 @@ _PROBED = re.compile(r"/[a-z_]+/_stcore/(health|host-config)$")
 
 _WHOLE_STATE = re.compile(r"(?=.*[?&]model=)(?=.*[?&](text=|packed=|image=))")
 
+_SETTLED = """() => document.querySelector("[data-test-script-state=notRunning]")
+  && !document.querySelector("[data-stale=true], [data-testid=stSpinner]")
+  && [...document.querySelectorAll("[data-testid^=stBidi]")]
+    .every(({ shadowRoot }) => shadowRoot?.children[1])"""
 _SHORT = 1_000  # bytes: a message that a run has ended is shorter
 _AS_BACK = """address => {
   History.prototype.pushState.call(history, null, "", address)
@@ -368,12 +372,8 @@ def arrive(page: Page) -> None:
 
 
 def settle(page: Page) -> None:
-    """Wait until the app has finished its run and its last elements are drawn."""
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
-    page.wait_for_function(
-        '() => !document.querySelector(\'[data-stale="true"], [data-testid="stSpinner"]\')',
-        polling=50,  # every frame would be one more to paint
-    )
+    """Wait until the app has finished its run, and its last elements and components are drawn."""
+    page.wait_for_function(_SETTLED, polling=50)  # every frame would be one more to paint
 
 
 def follow(page: Page, pattern: str) -> None:
@@ -438,7 +438,7 @@ def place(figure: Locator, point: NDArray[np.float64]) -> tuple[float, float]:
 
 def pixels(canvas: Locator) -> NDArray[np.uint8]:
     """What is drawn on a canvas, (row, column, 4): red, green, blue and opacity."""
-    url: str = canvas.evaluate("(canvas) => canvas.toDataURL()")
+    url = canvas.evaluate("(it) => new Promise(requestAnimationFrame).then(() => it.toDataURL())")
     image = Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2])))
     return np.asarray(image.convert("RGBA"))
 

@@ -119,8 +119,8 @@ def test_a_click_shows_the_token_in_its_sentence_and_in_the_heads_below(goto: Op
 
 
 def test_a_cancel_ends_it_and_another_can_be_built(goto: Open) -> None:
-    page = goto("/atlas?corpus=file&budget=6000&model=bundled/gpt2-novels", anew=True)
-    give(page, *(f"{text} {i}" for i, text in enumerate(sample_sentences()[:200])))
+    page = goto("/atlas?corpus=file&budget=20000&model=bundled/gpt2-novels", anew=True)
+    give(page, *(f"{text} {i}" for i, text in enumerate(sample_sentences() * 2)))
     page.get_by_role("button", name="Build the atlas").click()
     expect(
         page.get_by_text(re.compile(r"of [\d,]+ tokens · [\d,]+ tokens per second"))

@@ -116,7 +116,7 @@ def test_pointing_at_a_token_leaves_only_its_attention(open_file: Open) -> None:
     whole = panel_ink(page)
     sides = (("rows", IT, WEIGHTS[IT]), ("columns", BOOK_AT, WEIGHTS[:, BOOK_AT]))
     for side, position, row in sides:
-        page.mouse.move(*name_of(page, position, side), steps=4)
+        page.mouse.move(*name_of(page, position, side))
         assert alone(page) == f"{side} {position}"
         assert panel_ink(page) < whole
         own = page.locator(".panel .pairs").locator(".from" if side == "rows" else ".to")
@@ -136,7 +136,7 @@ def test_pointing_at_a_token_leaves_only_its_attention(open_file: Open) -> None:
 def test_cells_of_several_tokens_are_named_by_their_first_and_last(open_file: Open) -> None:
     page = open_file(views.model_view_file(views.trace_of("the cat sat on a mat and " * 30)))
     enter(page, 1, 3)
-    page.mouse.move(*name_of(page, 100, "rows", 212), steps=3)
+    page.mouse.move(*name_of(page, 100, "rows", 212))
     first = page.locator(".panel .pairs .from").first
     expect(first).to_have_text(re.compile(r"^\S+.* … \S+"))
 

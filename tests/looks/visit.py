@@ -24,7 +24,7 @@ _DRAWN = """() => {
     [...document.querySelectorAll(selector)].filter((node) => node.checkVisibility())
   return visible("[data-testid=stSkeleton]").length === 0
     && !document.getAnimations().some(({ transitionProperty }) => transitionProperty)
-    && visible("*").every(({ shadowRoot }) => !shadowRoot || shadowRoot.querySelector("div > *"))
+    && visible("*").every(({ shadowRoot }) => !shadowRoot || shadowRoot.children[1])
     && visible("[data-testid=stPlotlyChart]").every((chart) => chart.querySelector(".main-svg"))
 }"""
 # Where the first picture begins: what is drawn, not what is written.
