@@ -45,12 +45,12 @@ def test_arrow_keys_step_and_back_undoes_an_example_and_leaves_the_page_else(got
     addresses: list[str] = []
     page.on("framenavigated", lambda frame: addresses.append(frame.url))
     page.go_back()
+    expect(grid).to_have_attribute("aria-label", re.compile("L3 H2"))
     follow(page, "layer=3&head=2")
     page.evaluate(BEFORE_IT_LEAVES)
     page.go_back()
     follow(page, "/heatmap.*layer=3&head=2")
     assert sum("draw=keys" in each for each in addresses) == 2, addresses  # as they were pushed
-    expect(grid).to_have_attribute("aria-label", re.compile("L3 H2"))
     page.go_back()
     follow(page, "/head_view")
 
