@@ -12,7 +12,7 @@ from core.ui import cache
 from core.ui.address.share import svg_code
 from core.ui.lessons.answers import Place
 from core.ui.lessons.record import Lesson, Step, read_lesson
-from core.ui.lessons.saying import Parts, strip
+from core.ui.lessons.saying import Parts, parts, strip
 from core.ui.words.glossary import REFERENCES
 from core.ui.words.prose import fill_page
 
@@ -37,7 +37,7 @@ def sheet_of(name: str, link: str) -> str:
 
 
 def _points(lesson: Lesson, block: str) -> list[str]:
-    return [each.strip() for each in lesson.words(block).split("- ") if each.strip()]
+    return [_text(parts(each.strip())) for each in lesson.words(block).split("- ") if each.strip()]
 
 
 def _step(lesson: Lesson, number: int, link: str) -> dict[str, Any]:
