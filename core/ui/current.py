@@ -135,8 +135,7 @@ def _current_image() -> Trace:
     model = current_model()
     model_chip.show_model_facts(model)
     try:
-        key = _image_key(model.name)
-        trace = cache.trace(*key)
+        trace = cache.trace(*_image_key(model.name))
     except ModelError as error:
         show_model_error(error)
         controls.end_page()

@@ -51,8 +51,7 @@ def _link(trace: Trace, layers: Sequence[int] | None = None) -> Fields | None:
     link = strongest_link(trace, layers)
     if link is None:
         return None
-    head = _head(trace, link.layer, link.head, link.weight)
-    return head | _pair(trace, link.query, link.key)
+    return _head(trace, link.layer, link.head, link.weight) | _pair(trace, link.query, link.key)
 
 
 def _lowest_score(trace: Trace) -> Fields | None:

@@ -35,8 +35,8 @@ def test_of_sixty_tokens_the_longest_and_a_held_one_are_named(open_file: Open) -
         assert len(named.split()) >= 6
         assert {*map(int, named.split())} <= {*own.tolist()}
     page = open_file(planes_file(points, labels, held=[shortest]))
-    for tile in page.locator("figure").all():
-        expect(tile).to_have_attribute("data-labels", re.compile(f"^{shortest} "))
+    for figure in page.locator("figure").all():
+        expect(figure).to_have_attribute("data-labels", re.compile(f"^{shortest} "))
 
 
 def test_all_arrows_are_grey_but_those_held_or_under_the_pointer(open_file: Open) -> None:

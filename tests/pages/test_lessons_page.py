@@ -34,6 +34,9 @@ def test_a_sheet_has_an_answer_for_each_question_and_a_code_for_each_step(name: 
     links = re.findall(r"http://teacher:8501/lessons\?lesson=(\w+)&amp;step=(\d+)", page)
     assert links == [(name, str(1 + place)) for place in range(len(lesson.steps))]
     assert (page.count("<svg"), page.count("`")) == (len(lesson.steps), 0)  # words are quoted plain
+    assert page.count("✓") == sum(
+        step.ask is not None and step.ask.kind == "choice" for step in lesson.steps
+    )
     asked = [step for step in lesson.steps if step.ask]
     assert page.count("<b>Question:</b>") == page.count("<b>Answer:</b>") == len(asked)
     assert page.count("<li>") > len(lesson.references) + 1

@@ -97,6 +97,7 @@ def test_a_step_says_something_true_of_any_text(lesson: record.Lesson, number: i
     strip = saying.strip(lesson.name, number, trace_of(lesson, step, OTHER), NOWHERE, OTHER)
     assert strip["tell"]
     assert strip.get("restart") or strip.get("lacks") or strip.get("ask") or not step.ask
+    assert not step.own or strip["own"]["text"] == OTHER  # what is asked of it stays
 
 
 @pytest.mark.parametrize("lesson", record.lessons(), ids=lambda lesson: lesson.name)
@@ -173,5 +174,7 @@ def test_a_model_that_the_visitor_chose_stays(monkeypatch: pytest.MonkeyPatch) -
     rows = record.read_lesson("rows")
     assert running._own_model(rows) == "bundled/gpt2-novels"
     assert running._own_model(record.read_lesson("cell")) == ""  # which begins with its own
-    state["model"] = rows.model
+    state["input"] = "image"
+    assert running._own_model(rows) == ""  # of an image that was looked at between
+    state |= {"model": rows.model, "input": "text"}
     assert running._own_model(rows) == ""

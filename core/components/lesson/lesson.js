@@ -281,12 +281,18 @@ function makeTyped({ kind, unit, layers, heads }, onGuess) {
   setAttrs(el(node, "button", "", "Guess"), { type: "submit" })
   node.onsubmit = (event) => {
     event.preventDefault()
-    const number = Number.parseFloat(input.value.replace(",", ".").replace("\u2212", "-"))
-    const [first, head] = (input.value.match(/\d+/g) ?? []).map(Number)
+    const typed = input.value.replace(",", ".").replace("\u2212", "-")
+    const divisor = typed.includes("%") && unit !== "%" ? 100 : 1
+    const number = Number(/-?\d*\.?\d+/.exec(typed)?.[0]) / divisor
+    const numbers = (typed.match(/\d+/g) ?? []).map(Number)
+    const [first, head] = /h.*l/i.test(typed) ? numbers.reverse() : numbers
     const layer = layers?.indexOf(first)
-    if (kind === "number" && !Number.isNaN(number)) onGuess(String(number))
-    else if (layer >= 0 && head >= 1 && head <= heads) onGuess(`${layer},${head - 1}`)
+    if (kind === "number" && !Number.isNaN(number)) return onGuess(String(number))
+    if (layer >= 0 && head >= 1 && head <= heads) return onGuess(`${layer},${head - 1}`)
+    input.setCustomValidity(layers ? `L${layers[0]} H1 … L${layers.at(-1)} H${heads}` : label)
+    input.reportValidity()
   }
+  input.oninput = () => input.setCustomValidity("")
   /** @type {OnGuess} */
   const mark = (guess) => {
     const [layer, head] = guess.split(",").map(Number)

@@ -29,6 +29,7 @@ def sheet_of(name: str, link: str) -> str:
         _PAGE,
         lesson=lesson,
         can=lesson.words("can"),
+        models=list(dict.fromkeys(each.model or lesson.model for each in lesson.steps)),
         aims=_points(lesson, "aims"),
         mistakes=_points(lesson, "mistakes"),
         steps=[_step(lesson, number, link) for number in range(1, len(lesson.steps) + 1)],
@@ -67,10 +68,11 @@ def _lines(said: dict[str, Any]) -> Iterator[tuple[str, str]]:
         if block in said:
             yield heading, _text(said[block])
     if "choices" in said:
-        yield "Choices", " · ".join(said["choices"])
+        marks = ["✓ " if str(i) in said["right"] else "" for i in range(len(said["choices"]))]
+        yield "Choices", " · ".join(map("".join, zip(marks, said["choices"], strict=True)))
     if "own" in said:
         yield "Own sentence", _text(said["own"]["ask"])
 
 
 def _text(parts: Parts) -> str:
-    return "".join(text for text, _ in parts)
+    return "".join(f"“{text}”" if kind == "code" else text for text, kind in parts)

@@ -113,7 +113,9 @@ def _own_model(lesson: Lesson) -> str:
     if state.get("lesson") != lesson.name or not state.get("model"):
         return ""
     before = lesson.steps[min(state.get("step", 1), len(lesson.steps)) - 1]
-    return "" if state["model"] == (before.model or lesson.model) else str(state["model"])
+    is_read = (state.get(switch.KEY) == "image") == bool(before.image or lesson.image)
+    is_own = is_read and state["model"] != (before.model or lesson.model)
+    return str(state["model"]) if is_own else ""
 
 
 def _set(link: dict[str, str]) -> None:

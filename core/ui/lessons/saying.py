@@ -66,7 +66,11 @@ def strip(
         return data | {"tell": parts(lesson.words(f"tell_{number}"))}
     except NotInTextError as missing:
         need = quote(str(missing)) if str(missing) else ""
-        return data | {"tell": parts(_words("not_here", need=need)), "restart": True}
+        data |= {"tell": parts(_words("not_here", need=need)), "restart": True}
+        if own_text and lesson.steps[number - 1].own:
+            own = {"ask": parts(lesson.words(f"own_{number}")), "text": own_text, "done": False}
+            data["own"] = own
+        return data
 
 
 @kept
@@ -83,7 +87,7 @@ def _said(trace: Trace, name: str, number: int, screen: Place, own_text: str) ->
     its_own = PREDICATES[step.own](trace) if step.own and own_text else None
     answer = answer_of(step, step.ask, trace, screen, its_own or {})
     known = {**known, **{key: answer.fields[key] for key in SAFE if key in answer.fields}}
-    data: dict[str, Any] = {"tell": say(f"tell_{number}", known)}
+    data: dict[str, Any] = {"tell": say(f"tell_{number}", {**known, "own": own_text != ""})}
     if answer.lacks:
         data["lacks"] = say(f"lacks_{number}", answer.fields)
     else:

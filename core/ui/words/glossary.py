@@ -21,7 +21,8 @@ class Reference(NamedTuple):
     @property
     def entry(self) -> str:
         """A line of the list (Markdown); the address is plain text, since it may not open here."""
-        return f"{self.authors} ({self.year}). *{self.title}*. {self.published}. `{self.where}`"
+        entry = f"{self.authors} ({self.year}). *{self.title}*. {self.published}. `{self.where}`"
+        return entry.replace("?*.", "?*")
 
 
 TERMS: Final[dict[str, str]] = tomllib.loads((_FOLDER / "glossary.toml").read_text("utf-8"))
