@@ -93,6 +93,12 @@ def test_on_a_phone_the_veil_hides_the_picture_until_a_guess_and_axe_finds_nothi
     assert box_of(picture)["y"] >= box_of(strip(page))["y"] + box_of(strip(page))["height"]
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert [each for each in violations_of(page) if not is_streamlits(*each)] == []
+    strip(page).get_by_role("button", name="Next").click()
+    follow(page, f"lesson=rows&step={veiled + 1}")
+    expect(strip(page)).to_contain_text(f"step {veiled + 1} of")
+    page.go_back()
+    expect(strip(page)).to_contain_text(f"step {veiled} of")
+    follow(page, f"lesson=rows&step={veiled}")
 
 
 def test_presented_the_question_is_as_large_as_the_headline_and_keys_keep_their_parts(

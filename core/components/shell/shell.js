@@ -10,7 +10,7 @@ import {
 } from "./presses.js"
 
 const MARK = "data-drawer"
-const EXAMPLE = "[class*=_preset_] button" // in core/ui/presets.py
+const EXAMPLE = "[class*=_preset_] button, [class*=st-key-lesson_]" // in core/ui/presets.py and core/ui/lessons/running.py
 
 /** @type {WeakMap<HTMLElement, {paper: string, probe: HTMLElement, ending: AbortController}>} */
 const watched = new WeakMap()
@@ -68,9 +68,9 @@ function makeDrawer(parent, signal) {
 }
 
 // Streamlit adds an entry to the history whenever the address's parameters change. Back would go through every control
-// that was touched; people expect it to leave the page, or to undo an example, which changes many at once.
+// that was touched; people expect it to leave the page, or to undo an example or a step, which change many at once.
 
-/** Until `signal` aborts, a new address on the same page replaces the history entry, unless an example led to it. @param {Window} window @param {AbortSignal} signal */
+/** Until `signal` aborts, a new address on the same page replaces the history entry, unless an example or a step of a lesson led to it. @param {Window} window @param {AbortSignal} signal */
 function keepOneEntry({ document, history, location }, signal) {
   const push = history.pushState
   let isExample = false
