@@ -80,6 +80,7 @@ def test_a_pair_of_the_visitor_s_own_wins_and_can_be_undone() -> None:
     assert "student / never" in view["names"]
     app.text_input(key="text_b").set_value("The student rests.").run()  # of other words
     assert app.query_params["match"] == ""
+    assert "in A: `quick`, `finished`, `the`, `difficult` and `work`; in B: `rests`" in said(app)
 
 
 def test_two_models_are_matched_over_the_corpus_with_an_interval(
@@ -101,9 +102,10 @@ def test_two_models_are_matched_over_the_corpus_with_an_interval(
 
 def test_the_untrained_twin_has_heads_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measured, "_SAMPLES", 12)
-    app = open_app("compare", text=STUDENT, model=NOVELS)
+    app = open_app("compare", text="the dog saw the cat.", model=NOVELS)
     press_example(app, "compare", "Trained and untrained")
     assert headline(app).startswith("**The models differ most in")
+    assert "to `the₂` (" in headline(app)  # as the picture names it
     assert sent(app, "compare")["distance"].max() > 0.3
 
 

@@ -20,7 +20,7 @@ from core.ui.heads import HeadTable, offer_table, show_head_table
 from core.ui.navigation import set_headline
 from core.ui.place import CELL, choose_head, pinned_pair
 from core.ui.words.messages import quote
-from core.ui.words.numbers import number
+from core.ui.words.numbers import in_a_row, number
 from core.ui.words.prose import Prose
 from core.vocabulary import head_name
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 KEY = "compare_view"  # the component's
+_LISTED = 8  # words without a partner; of more, only these are named
 _words = Prose(__file__)
 
 
@@ -43,16 +44,16 @@ def show_answer(found: Comparison) -> None:
         set_headline(_words("no_answer", facts=facts))
         return
     row, from_, to = turn
-    sides = zip(found.alignment.partners, _alone(found), strict=True)
-    of_a, of_b = [[*(quote(unit.label) for unit in side), rest] for side, rest in sides]
+    of_a, of_b = [[*map(quote, found.alignment.names), rest] for rest in _alone(found)]
     facts |= {"word": of_a[row], "lost": of_a[from_], "gained": of_b[to]}
     weights = f"{number(a[row, from_])} to {number(b[row, from_])}"
     set_headline(_words("answer", facts=facts, weights=weights))
 
 
 def _alone(found: Comparison) -> list[str]:
-    """The words of A, and those of B, without a partner (Markdown)."""
-    return [quote(" ".join(words)) if words else "" for words in found.alignment.alone]
+    """The words of A, and those of B, without a partner: a row, cut if long (Markdown)."""
+    sides = [list(map(quote, words)) for words in found.alignment.alone]
+    return [in_a_row([*words[:_LISTED], "more"] if words[_LISTED:] else words) for words in sides]
 
 
 def _facts(found: Comparison, layer: int, head: int) -> dict[str, Any]:
