@@ -197,7 +197,7 @@ export class CompareView extends View {
     grid.build(size, "shows a head", columns, addRows, { row: layer, column: head })
   }
 
-  /** Both sentences. One word of each, pressed after the other, become partners. */
+  /** Both sentences. One word of each, pressed after the other, become partners. The focus stays, and goes from "Undo" to the first word. */
   fillWords() {
     const { data, words, picked } = this
     const lines = data.words.map((units, side) => {
@@ -218,7 +218,10 @@ export class CompareView extends View {
     const hint = el(null, "div", "hint", "Press a word of A and one of B to pair them.")
     const undo = el(data.corrected ? hint : null, "button", "", "Undo my pairs")
     undo.onclick = () => this.sendReport("match", {})
+    const buttons = () => [...words.querySelectorAll("button")]
+    const held = buttons().findIndex((button) => button.matches(":focus"))
     words.replaceChildren(...lines, hint)
+    if (held >= 0) (buttons()[held] ?? buttons()[0])?.focus({ preventScroll: true })
   }
 
   /** @param {Word} word */
@@ -232,8 +235,6 @@ export class CompareView extends View {
       this.picked = null
     }
     this.fillWords()
-    const buttons = this.words.querySelectorAll(".line")[word.side].querySelectorAll("button")
-    buttons[word.unit].focus({ preventScroll: true })
   }
 
   /** @param {MouseEvent} event @returns {Cell | null} */
