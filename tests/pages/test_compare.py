@@ -72,7 +72,11 @@ def test_equal_sides_differ_by_exactly_nothing() -> None:
 def test_a_pair_of_the_visitor_s_own_wins_and_can_be_undone() -> None:
     app = open_app("compare", **NEGATION)
     assert [3, 3] in sent(app, "compare")["pairs"]
+    app = open_app("compare", match="zzz,99-1,0-0", **NEGATION)
+    assert "This link asks for match `zzz,99-1,0-0`" in alerts(app)
+    assert not sent(app, "compare")["corrected"]
     app = open_app("compare", match="4-5", **NEGATION)  # student and never
+    assert not app.warning
     view = sent(app, "compare")
     assert [3, 4] in view["pairs"]
     assert [3, 3] not in view["pairs"]

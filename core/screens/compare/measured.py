@@ -25,6 +25,7 @@ from core.ui.corpus_walk import measure_once
 from core.ui.frame.layout import more
 from core.ui.serve.access import access, box_help, resolve
 from core.ui.serve.long_work import ProgressBar, Shared, room_for_twin
+from core.ui.words.messages import notice, quote
 from core.ui.words.prose import Prose
 
 MAX_TOKENS = 128  # of a side: pictures of more words cannot be read next to each other
@@ -127,7 +128,7 @@ def compare(key: TraceKey, model: str, text: str, lines: tuple[str, ...]) -> Com
     if key_b == key and not twin:
         return None
     a, b = _trace(key), run(key_b, twin=True) if twin else _trace(key_b)
-    alignment = align(a, b, _corrections(a, b))
+    alignment = _aligned(a, b)
     if twin or model_b != key.model:
         return _compare_models(a, b, alignment, (key.model, model_b, twin))
     lines = lines or paraphrases(key.text)
@@ -219,13 +220,21 @@ def _over_corpus(
     return matchings, half_distances(of_a.values())
 
 
-def _corrections(a: Trace, b: Trace) -> list[tuple[int, int]]:
-    """The pairs of words, from 0, that the visitor has set; none once a text has changed."""
+def _aligned(a: Trace, b: Trace) -> Alignment:
+    """Both sides with the visitor's pairs of words; without them once a text has changed."""
     state, texts = st.session_state, hash((a.tokens, b.tokens))
     if state.setdefault(_OF, texts) != texts and not address.asks_for(_MATCH):
         state[_MATCH] = ""
     state[_OF] = texts
-    return [(int(i) - 1, int(j) - 1) for i, j in _PAIR.findall(controls.text(_MATCH, ""))]
+    asked = controls.text(_MATCH, "")
+    pairs = [(int(i) - 1, int(j) - 1) for i, j in _PAIR.findall(asked)]
+    alignment = align(a, b, pairs)
+    all_a, all_b = range(len(alignment.a)), range(len(alignment.b))
+    known = ",".join(f"{i + 1}-{j + 1}" for i, j in pairs if i in all_a and j in all_b)
+    if known != asked:
+        notice(f"This link asks for match {quote(asked)}; some of it is not in these sentences.")
+        state[_MATCH] = known
+    return alignment
 
 
 def set_pair(pair: list[int]) -> None:
