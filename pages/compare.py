@@ -7,6 +7,7 @@ from core.ui.navigation import open_page
 words = open_page("compare")
 
 from core.analysis.compare.noise_floor import FLOOR_RATE
+from core.analysis.effect.table import MIN_SHARE
 from core.model import ModelError
 from core.screens.compare.exchange import show_carriers
 from core.screens.compare.measured import compare, pick_other
@@ -43,4 +44,4 @@ show_answer(found)
 show_picture(found, layer, head, len(trace.tokens))
 show_carriers(found, key, text_b)
 show_all_heads(found, layer, head)
-show_end(words("mathematics", rate=percent(FLOOR_RATE)))
+show_end(words("mathematics", rate=percent(FLOOR_RATE), least=percent(MIN_SHARE)))

@@ -155,6 +155,7 @@ def test_heads_that_carry_the_difference_are_ranked(
     monkeypatch.setattr(exchange, "VARIANTS", 1)
     app = open_app("compare", carry="1", **NEGATION)
     assert "**L6 H10" in said(app)
+    assert "shares under 5 % never count" in said(app)
     assert "moves its answer 61 % of the way to A's, random directions" in said(app)
     (make,) = (make for name, make in files.items() if name == "compare-minilm-carriers.csv")
     first = make().splitlines()[2].split(",")
