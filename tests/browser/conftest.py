@@ -459,7 +459,7 @@ def click_head(
     """
     layers, heads = shape
     area = page.locator(f".st-key-{chart} .nsewdrag[data-subplot=xy]")
-    area.scroll_into_view_if_needed()
+    page.locator(f".st-key-{chart}").scroll_into_view_if_needed()  # charts are drawn in it anew
     box = box_of(area)
     x = box["x"] + box["width"] * (head - 0.4) / (heads + 0.2)
     y = box["y"] + box["height"] * (layer - 0.4) / (layers + 0.2)

@@ -38,6 +38,8 @@ VISITS = visits()
 IN_NO_LINK = {"two", "pasted_lines", "atlas_text_column", "atlas_label_column"}
 IN_SIDEBAR = {"model", "text", "pair", "lesson"}  # the same on every page: changed on one
 SLOW = {"UMAP", "t-SNE"}  # ten seconds to begin
+# The smallest atlas that is another one; a query and a key; a word of each side.
+SET = {"budget": 2000, "cell": [2, 1], "match": "2-1"}
 WIDGETS = (
     "selectbox",
     "multiselect",
@@ -96,12 +98,10 @@ def another(control: Control, now: Any) -> Any:
     """An allowed value that is not the present one; the same where there is no other."""
     if control.kind == "flag":
         return not now
-    if control.key == "budget":
-        return 2000  # the smallest atlas that is another one
+    if control.key in SET:
+        return SET[control.key]
     if control.kind == "text":
         return "bundled/gpt2-novels" if "model" in control.key else "The [rain] is for [us]."
-    if control.key == "cell":
-        return [2, 1]  # a query and a key
     if control.kind == "tokens":
         count = max(1, len(now))
         lists = [list(control.allowed[:count]), list(control.allowed[1 : count + 1])]

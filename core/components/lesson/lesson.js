@@ -131,8 +131,10 @@ class Strip extends Reporter {
     this.verdict.replaceChildren()
     this.root.replaceChildren(bar, tell, ask, hint, ...(this.field ? [this.field.node] : []))
     this.root.append(this.verdict, this.own, this.end)
-    if (moved === data.step) (ask.textContent ? ask : bar).focus({ preventScroll: true })
-    moved = 0
+    if (moved === data.step) {
+      moved = 0 // not before: what comes first may be the step before, drawn anew
+      void (ask.textContent ? ask : bar).focus({ preventScroll: true })
+    }
   }
 
   /** @param {string} guess */
