@@ -374,6 +374,8 @@ def arrive(page: Page) -> None:
 def settle(page: Page) -> None:
     """Wait until the app has finished its run, and its last elements and components are drawn."""
     page.wait_for_function(_SETTLED, polling=50)  # every frame would be one more to paint
+    page.wait_for_timeout(50)  # one run may follow another
+    page.wait_for_function(_SETTLED, polling=50)
 
 
 def follow(page: Page, pattern: str) -> None:
