@@ -42,10 +42,12 @@ def find_point(page: Page, canvas: Locator) -> tuple[float, float]:
 
 
 def give(page: Page, *lines: str) -> None:
-    data = "\n".join(lines).encode()
+    name = f"{len(lines)}-lines.txt"
     page.locator('input[type="file"]').set_input_files(
-        {"name": "lines.txt", "mimeType": "text/plain", "buffer": data}
+        {"name": name, "mimeType": "text/plain", "buffer": "\n".join(lines).encode()}
     )
+    page.get_by_text(name).first.wait_for()
+    settle(page)
 
 
 def test_a_search_is_in_all_heads_at_once_and_a_dot_is_named_its_head_opened_and_saved(
@@ -121,9 +123,7 @@ def test_a_cancel_ends_it_and_another_can_be_built(goto: Open) -> None:
     page = goto("/atlas?corpus=file&budget=20000&model=bundled/gpt2-novels", anew=True)
     give(page, *(f"{text} {i}" for i, text in enumerate(sample_sentences() * 2)))
     page.get_by_role("button", name="Build the atlas").click()
-    expect(
-        page.get_by_text(re.compile(r"of [\d,]+ tokens · [\d,]+ tokens per second"))
-    ).to_be_visible()
+    page.get_by_text(re.compile(r"of [\d,]+ tokens · [\d,]+ tokens per second")).wait_for()
     page.get_by_role("button", name="Cancel").click()
     settle(page)
     give(page, "Her lamp is red.", "It rains.")
