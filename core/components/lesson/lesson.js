@@ -285,7 +285,7 @@ function makeTyped({ kind, unit, layers, heads }, onGuess) {
     event.preventDefault()
     const typed = input.value.replace(",", ".").replace("\u2212", "-")
     const divisor = typed.includes("%") && unit !== "%" ? 100 : 1
-    const number = Number(/-?\d*\.?\d+/.exec(typed)?.[0]) / divisor
+    const number = Number(/-?\d*\.?\d+(e-?\d+)?/i.exec(typed)?.[0]) / divisor
     const numbers = (typed.match(/\d+/g) ?? []).map(Number)
     const [first, head] = /h.*l/i.test(typed) ? numbers.reverse() : numbers
     const layer = layers?.indexOf(first)
